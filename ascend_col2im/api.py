@@ -1,0 +1,308 @@
+"""The public functions: arguments to a checked plan, and the plan to a backend."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from . import backends, cpu_fallback, rules
+from .geometry import Ints
+
+if TYPE_CHECKING:
+    import torch
+
+Size = int | npt.ArrayLike
+Array = npt.NDArray[Any]
+
+
+@overload
+def col2im(
+    col: torch.Tensor,
+    output_size: Size,
+    kernel_size: Size,
+    *,
+    stride: Size = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
+    out: torch.Tensor | None = None,
+    backend: backends.Name = "auto",
+) -> torch.Tensor: ...
+
+
+@overload
+def col2im(
+    col: npt.ArrayLike,
+    output_size: Size,
+    kernel_size: Size,
+    *,
+    stride: Size = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
+    out: Array | None = None,
+    backend: backends.Name = "auto",
+) -> Array: ...
+
+
+def col2im(
+    col: Any,
+    output_size: Size,
+    kernel_size: Size,
+    *,
+    stride: Size = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
+    out: Any = None,
+    backend: backends.Name = "auto",
+) -> Any:
+    """Add the columns of sliding windows up into an image: torch's ``fold``, ONNX ``Col2Im``.
+
+    Parameters
+    ----------
+    col : array or torch tensor, ``(N, C*K, L)`` or unbatched ``(C*K, L)``
+        K is the product of ``kernel_size``, the channel axis is ordered channel first, then kernel
+        offsets row-major; L is the number of windows, last axis fastest. Never copied or modified.
+        Any dtype of `ascend_col2im.facts.ACCUMULATORS`.
+    output_size : int or D ints, in pixels
+        The image's spatial size. An int means two equal axes; a sequence fixes D.
+    kernel_size, stride, dilation : int or D ints, in pixels
+    padding : int, D ints, or D pairs ``(begin, end)``, in pixels
+    out : array of the result's shape and dtype, to be overwritten; or None
+    backend : "auto", "cpu" or "npu"
+        "auto" runs where the array lives; an explicit choice never falls back.
+
+    Returns
+    -------
+    ``(N, C, *output_size)`` or ``(C, *output_size)``, of ``col``'s dtype. float16 and bfloat16 are
+    summed in float32 and rounded once; integers wrap; bool is OR.
+
+    Raises
+    ------
+    RuleError
+        A `ValueError` with the broken rule's name as ``.rule`` (`DtypeError` for dtypes).
+    BackendError
+        If ``backend`` cannot run here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> col2im(np.ones((1, 4, 4)), output_size=3, kernel_size=2)[0, 0]
+    array([[1., 2., 1.],
+           [2., 4., 2.],
+           [1., 2., 1.]])
+
+    Source: PyTorch's ``torch.nn.Fold`` and the ONNX operator ``Col2Im`` (since opset 18).
+    """
+    if _is_tensor(col):
+        from . import torch_op
+
+        return torch_op.dispatch_col2im(
+            col, output_size, kernel_size, stride, padding, dilation, out, backend
+        )
+    op = "col2im"
+    backends.check(op, backend)
+    col = _readable(op, "col", col)
+    if out is not None:
+        _check_out(op, "col", col, out)
+    rules.check_col_rank(op, col.shape)
+    parameters = rules.col2im_parameters(
+        op, "cpu", output_size, kernel_size, stride, padding, dilation
+    )
+    plan = rules.col2im_plan(op, col.shape, parameters, "cpu")
+    image = _output(op, plan, plan.image_shape, "col", col, out)
+    if image.size:
+        cpu_fallback.col2im(
+            col.reshape(plan.N, plan.C * plan.geometry.K, plan.geometry.L),
+            plan.geometry,
+            image.reshape(plan.N, plan.C, *plan.geometry.output_size),
+        )
+    return image
+
+
+@overload
+def im2col(
+    x: torch.Tensor,
+    kernel_size: Size,
+    *,
+    stride: Size = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
+    out: torch.Tensor | None = None,
+    backend: backends.Name = "auto",
+) -> torch.Tensor: ...
+
+
+@overload
+def im2col(
+    x: npt.ArrayLike,
+    kernel_size: Size,
+    *,
+    stride: Size = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
+    out: Array | None = None,
+    backend: backends.Name = "auto",
+) -> Array: ...
+
+
+def im2col(
+    x: Any,
+    kernel_size: Size,
+    *,
+    stride: Size = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
+    out: Any = None,
+    backend: backends.Name = "auto",
+) -> Any:
+    """Copy the sliding windows of an image into columns: torch's ``unfold``, adjoint of `col2im`.
+
+    Parameters
+    ----------
+    x : array or torch tensor, ``(N, C, *spatial)`` or unbatched ``(C, *spatial)``
+        Never modified. Any dtype of `ascend_col2im.facts.ACCUMULATORS`.
+    kernel_size : int or D ints, in pixels
+        An int means two equal axes; a sequence fixes D.
+    stride, dilation : int or D ints, in pixels
+    padding : int, D ints, or D pairs ``(begin, end)``, in pixels, filled with 0
+    out : array of the result's shape and dtype, to be overwritten; or None
+    backend : "auto", "cpu" or "npu"
+
+    Returns
+    -------
+    ``(N, C*K, L)`` or ``(C*K, L)``, of ``x``'s dtype; see `col2im` for K and L.
+
+    Raises
+    ------
+    RuleError
+        A `ValueError` with the broken rule's name as ``.rule`` (`DtypeError` for dtypes).
+    BackendError
+        If ``backend`` cannot run here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> im2col(np.arange(6.0).reshape(1, 2, 3), kernel_size=2)
+    array([[0., 1.],
+           [1., 2.],
+           [3., 4.],
+           [4., 5.]])
+
+    Source: PyTorch's ``torch.nn.Unfold``.
+    """
+    if _is_tensor(x):
+        from . import torch_op
+
+        return torch_op.dispatch_im2col(x, kernel_size, stride, padding, dilation, out, backend)
+    op = "im2col"
+    backends.check(op, backend)
+    x = _readable(op, "x", x)
+    if out is not None:
+        _check_out(op, "x", x, out)
+    parameters = rules.im2col_parameters(
+        op, "cpu", x.shape, kernel_size, stride, padding, dilation
+    )
+    plan = rules.im2col_plan(op, x.shape, parameters, "cpu")
+    col = _output(op, plan, plan.col_shape, "x", x, out)
+    if col.size:
+        cpu_fallback.im2col(
+            x.reshape(plan.N, plan.C, *plan.geometry.output_size),
+            plan.geometry,
+            col.reshape(plan.N, plan.C * plan.geometry.K, plan.geometry.L),
+        )
+    return col
+
+
+def overlap_count(
+    output_size: Size,
+    kernel_size: Size,
+    *,
+    stride: Size = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
+) -> npt.NDArray[np.int64]:
+    """Count how many windows cover each pixel.
+
+    Where no count is 0, ``col2im(im2col(x, ...), ...) / overlap_count(...)`` gives x back.
+
+    Parameters
+    ----------
+    output_size : int or D ints, in pixels
+        The image's spatial size. An int means two equal axes; a sequence fixes D.
+    kernel_size, stride, padding, dilation : as for `col2im`
+
+    Returns
+    -------
+    int64 array of shape ``output_size``.
+
+    Raises
+    ------
+    RuleError
+        A `ValueError` with the broken rule's name as ``.rule``.
+
+    Examples
+    --------
+    >>> overlap_count((3,), (2,))
+    array([1, 2, 1])
+    """
+    op = "overlap_count"
+    parameters = rules.col2im_parameters(
+        op, "cpu", output_size, kernel_size, stride, padding, dilation
+    )
+    geometry = rules.checked_geometry(op, parameters)
+    count = _allocate(op, "the count", geometry.output_size, np.dtype(np.int64))
+    count[...] = 1
+    for axis, size in enumerate(geometry.output_size):
+        along = np.fromiter(geometry.axis_overlap(axis), np.int64, size)
+        count *= along.reshape((-1,) + (1,) * (geometry.axes - axis - 1))
+    return count
+
+
+def _is_tensor(array: object) -> bool:
+    torch_module = sys.modules.get("torch")
+    return torch_module is not None and isinstance(array, torch_module.Tensor)
+
+
+def _readable(op: str, name: str, array: object) -> Array:
+    """Return the argument as an array of a dtype the CPU takes, without copying arrays."""
+    if isinstance(array, np.ma.MaskedArray):
+        rules.refuse(op, "dtype", f"{name} is a masked array; fill it first: {name}.filled(0)")
+    readable = np.asarray(array)
+    rules.check_dtype(op, name, readable.dtype.name, "cpu")
+    return readable
+
+
+def _check_out(op: str, name: str, array: Array, out: object) -> None:
+    if not isinstance(out, np.ndarray):
+        rules.refuse(op, "output", f"out is of type {type(out).__name__}; must be a NumPy array")
+    rules.check_out_dtype(op, name, array.dtype.name, out.dtype.name)
+
+
+def _output(
+    op: str, plan: rules.Plan, shape: Ints, name: str, array: Array, out: Array | None
+) -> Array:
+    """Return the array to write the result into: ``out`` once it is checked, or a new one."""
+    if out is not None:
+        rules.check_out_shape(op, out.shape, shape)
+        if not out.flags.writeable:
+            rules.refuse(op, "output", "out is read-only; must be writable")
+        if any(stride == 0 and size > 1 for stride, size in zip(out.strides, shape, strict=True)):
+            rules.refuse(op, "output", "out is broadcast; its elements must lie apart in memory")
+        if np.may_share_memory(out, array):
+            rules.refuse(op, "output", f"out shares memory with {name}; must lie apart from it")
+    rules.check_addressable(op, plan, array.itemsize)
+    return out if out is not None else _allocate(op, "the result", shape, array.dtype)
+
+
+def _allocate(op: str, name: str, shape: Ints, dtype: np.dtype[Any]) -> Array:
+    """Return a new array in native byte order, or refuse one larger than the memory."""
+    limit = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    rules.check_size(op, name, shape, dtype.itemsize, limit, "the memory here holds")
+    try:
+        return np.empty(shape, dtype.newbyteorder("="))
+    except MemoryError:
+        rules.check_size(op, name, shape, dtype.itemsize, 0, "free memory now holds")
+        raise

@@ -1,0 +1,142 @@
+"""Where the windows of one fold lie: exact integers only, no arrays, no dtype, no target.
+
+``out[n, c, w*stride + k*dilation - pad_begin] += col[n, c*K + flat(k), flat(w)]`` on every axis,
+dropped where the target lies outside the image. Everything else in the package that needs to know
+which window or tap touches which pixel asks here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+Ints = tuple[int, ...]
+
+
+def ceil_div(a: int, b: int) -> int:
+    """Divide integers, rounding towards plus infinity (b > 0)."""
+    return -(-a // b)
+
+
+def span(kernel_size: int, dilation: int) -> int:
+    """Pixels from a window's first tap to its last, both included."""
+    return dilation * (kernel_size - 1) + 1
+
+
+def window_count(
+    output_size: int, kernel_size: int, stride: int, padding: int, dilation: int
+) -> int:
+    """Windows along one axis; ``padding`` is begin plus end. Zero or negative if none fits."""
+    return (output_size + padding - span(kernel_size, dilation)) // stride + 1
+
+
+class AxisTap(NamedTuple):
+    """What one kernel offset along one axis touches.
+
+    Windows ``window_begin .. window_end`` (end excluded) write the pixels ``pixel_begin``,
+    ``pixel_begin + stride``, ...; both ranges have the same, non-zero length.
+    """
+
+    k: int
+    window_begin: int
+    window_end: int
+    pixel_begin: int
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """One fold's parameters, one int per spatial axis, known to satisfy every rule.
+
+    Built by `geometry`; compare `ascend_col2im.rules` for what is refused before.
+    """
+
+    output_size: Ints
+    kernel_size: Ints
+    stride: Ints
+    pad_begin: Ints
+    pad_end: Ints
+    dilation: Ints
+
+    @property
+    def axes(self) -> int:
+        """Number of spatial axes, D."""
+        return len(self.output_size)
+
+    @cached_property
+    def windows(self) -> Ints:
+        """Windows along each axis."""
+        return tuple(
+            window_count(size, kernel, stride, begin + end, dilation)
+            for size, kernel, stride, begin, end, dilation in zip(
+                self.output_size,
+                self.kernel_size,
+                self.stride,
+                self.pad_begin,
+                self.pad_end,
+                self.dilation,
+                strict=True,
+            )
+        )
+
+    @cached_property
+    def K(self) -> int:
+        """Number of taps, the product of ``kernel_size``."""
+        return math.prod(self.kernel_size)
+
+    @cached_property
+    def L(self) -> int:
+        """Number of windows, the product of ``windows``."""
+        return math.prod(self.windows)
+
+    def axis_taps(self, axis: int, begin: int, end: int) -> Iterator[AxisTap]:
+        """Yield, in ascending order, the offsets along ``axis`` that touch pixels ``begin..end``.
+
+        Offsets that cannot reach the range are skipped without being looped over.
+        """
+        stride, dilation = self.stride[axis], self.dilation[axis]
+        pad, windows = self.pad_begin[axis], self.windows[axis]
+        first = max(0, ceil_div(begin + pad - (windows - 1) * stride, dilation))
+        last = min(self.kernel_size[axis] - 1, (end - 1 + pad) // dilation)
+        for k in range(first, last + 1):
+            shift = k * dilation - pad
+            window_begin = max(0, ceil_div(begin - shift, stride))
+            window_end = min(windows, (end - 1 - shift) // stride + 1)
+            if window_begin < window_end:
+                yield AxisTap(k, window_begin, window_end, window_begin * stride + shift)
+
+    def axis_overlap(self, axis: int) -> Iterator[int]:
+        """Yield, pixel by pixel, how many windows cover it along ``axis``.
+
+        Counts the k in an interval with ``k*dilation = pixel + pad (mod stride)`` in closed form,
+        so that huge kernels and paddings cost no more than small ones.
+        """
+        stride, dilation = self.stride[axis], self.dilation[axis]
+        common = math.gcd(stride, dilation)
+        period = stride // common
+        inverse = pow(dilation // common, -1, period)
+        reach = (self.windows[axis] - 1) * stride
+        for position in range(self.pad_begin[axis], self.pad_begin[axis] + self.output_size[axis]):
+            quotient, remainder = divmod(position, common)
+            low = max(0, ceil_div(position - reach, dilation))
+            high = min(self.kernel_size[axis] - 1, position // dilation)
+            if remainder or low > high:
+                yield 0
+            else:
+                first = quotient * inverse % period
+                yield (high - first) // period - (low - 1 - first) // period
+
+
+@lru_cache(maxsize=4096)
+def geometry(
+    output_size: Ints,
+    kernel_size: Ints,
+    stride: Ints,
+    pad_begin: Ints,
+    pad_end: Ints,
+    dilation: Ints,
+) -> Geometry:
+    """Return the one `Geometry` of these parameters."""
+    return Geometry(output_size, kernel_size, stride, pad_begin, pad_end, dilation)

@@ -1,0 +1,426 @@
+"""The validation rules, each with its one sentence, in the order in which they are checked.
+
+The C++ host code checks the same rules in the same order with the same words after the rule's
+name. Sentences therefore use the field's own terms whatever the caller's spelling, name axes by
+index, and print lists as ``(3, 4)``, one-element lists as ``(3)``.
+
+| rule | refuses |
+|---|---|
+| dtype | a dtype the target lacks; an ``out`` of another dtype |
+| format | a device tensor that is not ND or NCHW (checked in C++ only) |
+| rank | columns or an image with a wrong number of axes; no or too many spatial axes |
+| arity | a per-axis parameter whose length is neither 1 nor D |
+| positive | a non-integer parameter; a size, stride or dilation below 1 |
+| padding | a negative padding |
+| channels | a channel axis that K does not divide |
+| kernel | a kernel larger than the padded image |
+| windows | a dilated window larger than the padded image |
+| length | a last axis of ``col`` that is not L |
+| output | an ``out`` that cannot take the result |
+| size | an array beyond what the target addresses or has memory for |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, NoReturn
+
+import numpy as np
+
+from .errors import DtypeError, RuleError
+from .facts import MAX_BYTES, TARGETS
+from .geometry import Geometry, Ints, geometry, span
+
+RULES: Final = (
+    "dtype",
+    "format",
+    "rank",
+    "arity",
+    "positive",
+    "padding",
+    "channels",
+    "kernel",
+    "windows",
+    "length",
+    "output",
+    "size",
+)
+
+_AXIS_PARAMETERS: Final = ("output_size", "kernel_size", "stride", "dilation")
+
+
+class Parameters(NamedTuple):
+    """One fold's parameters with one int per spatial axis, not yet checked against the rules."""
+
+    output_size: Ints
+    kernel_size: Ints
+    stride: Ints
+    pad_begin: Ints
+    pad_end: Ints
+    dilation: Ints
+
+
+class Plan(NamedTuple):
+    """A call that satisfies the rules: its geometry and the sizes of both arrays."""
+
+    geometry: Geometry
+    N: int
+    C: int
+    col_shape: Ints
+    image_shape: Ints
+
+
+def refuse(op: str, rule: str, sentence: str) -> NoReturn:
+    """Raise the error of one rule."""
+    raise (DtypeError if rule == "dtype" else RuleError)(op, rule, sentence)
+
+
+def listed(values: Iterable[object]) -> str:
+    """Write a list as the sentences do, for Python and C++ alike: ``(3, 4)``."""
+    return f"({', '.join(map(str, values))})"
+
+
+def product(values: Sequence[int]) -> str:
+    """Write a product with its factors: ``3 * 4 = 12``, or ``12`` alone."""
+    if len(values) == 1:
+        return str(values[0])
+    return f"{' * '.join(map(str, values))} = {math.prod(values)}"
+
+
+def check_dtype(op: str, name: str, dtype: str, target: str) -> None:
+    """Refuse a dtype, given by name, that the target does not take."""
+    accepted = TARGETS[target].dtypes
+    if dtype not in accepted:
+        refuse(op, "dtype", f"{name} is {dtype}; {target} takes {', '.join(accepted)}")
+
+
+def check_out_dtype(op: str, name: str, dtype: str, out_dtype: str) -> None:
+    """Refuse an output whose dtype is not the input's."""
+    if out_dtype != dtype:
+        refuse(op, "dtype", f"out is {out_dtype}; must be {dtype}, the dtype of {name}")
+
+
+def check_out_shape(op: str, out_shape: Ints, shape: Ints) -> None:
+    """Refuse an output whose shape is not the result's."""
+    if out_shape != shape:
+        refuse(op, "output", f"out has shape {listed(out_shape)}; the result has {listed(shape)}")
+
+
+def check_size(op: str, name: str, shape: Ints, itemsize: int, limit: int, owner: str) -> None:
+    """Refuse an array of more bytes than ``limit``, which ``owner`` explains."""
+    size = math.prod(shape) * itemsize
+    if size > limit:
+        refuse(
+            op,
+            "size",
+            f"{name} of shape {listed(shape)} takes {size} bytes; {owner} at most {limit}",
+        )
+
+
+def col2im_parameters(
+    op: str,
+    target: str,
+    output_size: object,
+    kernel_size: object,
+    stride: object,
+    padding: object,
+    dilation: object,
+) -> Parameters:
+    """Give every parameter one int per spatial axis; ``output_size`` fixes how many.
+
+    Raises
+    ------
+    RuleError
+        For the rules rank (spatial axes), arity, positive (not an integer), size (over 64 bits).
+    """
+    axes = _axis_count(op, target, "output_size", output_size)
+    return _per_axis(op, axes, output_size, kernel_size, stride, padding, dilation)
+
+
+def im2col_parameters(
+    op: str,
+    target: str,
+    image_shape: Ints,
+    kernel_size: object,
+    stride: object,
+    padding: object,
+    dilation: object,
+) -> Parameters:
+    """Give every parameter one int per spatial axis; ``kernel_size`` fixes how many.
+
+    Raises
+    ------
+    RuleError
+        For the rules rank, arity, positive (not an integer) and size (beyond 64 bits).
+    """
+    axes = _axis_count(op, target, "kernel_size", kernel_size)
+    if len(image_shape) not in (axes + 1, axes + 2):
+        refuse(
+            op,
+            "rank",
+            f"x has {len(image_shape)} axes, shape {listed(image_shape)}; kernel_size has {axes}, "
+            f"so x needs {axes + 2} (N, C, *spatial), or {axes + 1} (C, *spatial) unbatched",
+        )
+    output_size = image_shape[-axes:]
+    return _per_axis(op, axes, output_size, kernel_size, stride, padding, dilation)
+
+
+@lru_cache(maxsize=4096)
+def col2im_plan(op: str, col_shape: Ints, parameters: Parameters, target: str) -> Plan:
+    """Check the rules positive to length for one col2im call.
+
+    Raises
+    ------
+    RuleError
+        For the first rule that fails.
+    """
+    batched = len(col_shape) == 3
+    N = col_shape[0] if batched else 1
+    columns, length = col_shape[-2:]
+    _check_positive(op, "col", col_shape, N, (("C*K", columns), ("L", length)), target)
+    _check_parameters(op, parameters)
+    K = math.prod(parameters.kernel_size)
+    if columns % K:
+        refuse(
+            op,
+            "channels",
+            f"col has {columns} channels; must be a multiple of K = "
+            f"{product(parameters.kernel_size)}, the product of kernel_size "
+            f"{listed(parameters.kernel_size)}",
+        )
+    geo = _fitting_geometry(op, parameters)
+    if length != geo.L:
+        refuse(
+            op,
+            "length",
+            f"col has L = {length}; output_size {listed(geo.output_size)}, "
+            f"kernel_size {listed(geo.kernel_size)}, stride {listed(geo.stride)}, "
+            f"padding {listed(geo.pad_begin)} + {listed(geo.pad_end)}, "
+            f"dilation {listed(geo.dilation)} give {product(geo.windows)} windows",
+        )
+    C = columns // K
+    shape = ((N,) if batched else ()) + (C, *geo.output_size)
+    return Plan(geo, N, C, col_shape, shape)
+
+
+@lru_cache(maxsize=4096)
+def im2col_plan(op: str, image_shape: Ints, parameters: Parameters, target: str) -> Plan:
+    """Check the rules positive to windows for one im2col call.
+
+    Raises
+    ------
+    RuleError
+        For the first rule that fails.
+    """
+    batched = len(image_shape) == len(parameters.output_size) + 2
+    N = image_shape[0] if batched else 1
+    C = image_shape[-len(parameters.output_size) - 1]
+    _check_positive(op, "x", image_shape, N, (("C", C),), target)
+    _check_parameters(op, parameters)
+    geo = _fitting_geometry(op, parameters)
+    shape = ((N,) if batched else ()) + (C * geo.K, geo.L)
+    return Plan(geo, N, C, shape, image_shape)
+
+
+def checked_geometry(op: str, parameters: Parameters) -> Geometry:
+    """Check the rules positive to windows where there is no array.
+
+    Raises
+    ------
+    RuleError
+        For the first rule that fails.
+    """
+    _check_parameters(op, parameters)
+    return _fitting_geometry(op, parameters)
+
+
+def check_col_rank(op: str, col_shape: Ints) -> None:
+    """Refuse columns that are neither ``(N, C*K, L)`` nor ``(C*K, L)``."""
+    if len(col_shape) not in (2, 3):
+        refuse(
+            op,
+            "rank",
+            f"col has {len(col_shape)} axes, shape {listed(col_shape)}; must have 3 (N, C*K, L), "
+            "or 2 (C*K, L) unbatched",
+        )
+
+
+def check_addressable(op: str, plan: Plan, itemsize: int) -> None:
+    """Refuse arrays whose offsets do not fit in a signed 64-bit integer."""
+    owner = "offsets of 64 bits reach"
+    check_size(op, "the column matrix", plan.col_shape, itemsize, MAX_BYTES, owner)
+    check_size(op, "the image", plan.image_shape, itemsize, MAX_BYTES, owner)
+
+
+def _entries(value: object) -> tuple[object, ...] | None:
+    """Return a per-axis parameter's entries, or None where it is a single value."""
+    if type(value) is tuple:
+        return value
+    if isinstance(value, np.ndarray):
+        return tuple(value) if value.ndim else None
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
+        return tuple(value)
+    return None
+
+
+def _axis_count(op: str, target: str, name: str, value: object) -> int:
+    """Return how many spatial axes ``value`` stands for: two where it is one int, as in torch."""
+    entries = _entries(value)
+    if entries is None:
+        return 2
+    if not entries:
+        refuse(op, "rank", f"{name} is empty; needs one size per spatial axis")
+    limit = TARGETS[target].max_axes
+    if limit is not None and len(entries) > limit:
+        refuse(op, "rank", f"{name} has {len(entries)} axes; {target} takes 1 to {limit}")
+    return len(entries)
+
+
+def _per_axis(
+    op: str,
+    axes: int,
+    output_size: object,
+    kernel_size: object,
+    stride: object,
+    padding: object,
+    dilation: object,
+) -> Parameters:
+    """Spread every parameter over ``axes``: first all lengths, then all entries' types."""
+    spread = {
+        name: _spread(op, axes, name, value)
+        for name, value in zip(
+            _AXIS_PARAMETERS, (output_size, kernel_size, stride, dilation), strict=True
+        )
+    }
+    begin, end = _spread_padding(op, axes, padding)
+    ints = {name: _integers(op, name, values) for name, values in spread.items()}
+    return Parameters(
+        ints["output_size"],
+        ints["kernel_size"],
+        ints["stride"],
+        _integers(op, "padding", begin),
+        _integers(op, "padding", end),
+        ints["dilation"],
+    )
+
+
+def _spread(op: str, axes: int, name: str, value: object) -> tuple[Any, ...]:
+    entries = _entries(value)
+    if entries is None:
+        return (value,) * axes
+    if len(entries) == axes:
+        return entries
+    if len(entries) == 1:
+        return entries * axes
+    lengths = "1 value" if axes == 1 else f"1 or {axes} values"
+    refuse(
+        op, "arity", f"{name} has {len(entries)} values, {listed(entries)}; must have {lengths}"
+    )
+
+
+def _spread_padding(
+    op: str, axes: int, padding: object
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Split padding into begins and ends: an int, an int per axis, or a pair per axis."""
+    entries = _spread(op, axes, "padding", padding)
+    pairs = [_entries(entry) for entry in entries]
+    if all(pair is None for pair in pairs):
+        return entries, entries
+    begins, ends = [], []
+    for axis, pair in enumerate(pairs):
+        if pair is None or len(pair) != 2:
+            refuse(
+                op,
+                "arity",
+                f"padding[{axis}] is {entries[axis]!r}; must be a pair (begin, end), "
+                "as for the other axes, or padding one int per axis",
+            )
+        begins.append(pair[0])
+        ends.append(pair[1])
+    return tuple(begins), tuple(ends)
+
+
+def _integers(op: str, name: str, values: tuple[Any, ...]) -> Ints:
+    return tuple(_integer(op, f"{name}[{axis}]", value) for axis, value in enumerate(values))
+
+
+def _integer(op: str, name: str, value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        refuse(
+            op,
+            "positive",
+            f"{name} is {value!r} of type {type(value).__name__}; must be an integer",
+        )
+    exact = int(value)
+    if not -MAX_BYTES <= exact <= MAX_BYTES:
+        bits = exact.bit_length() + 1
+        refuse(op, "size", f"{name} is an integer of {bits} bits; must fit in 64, sign included")
+    return exact
+
+
+def _check_positive(
+    op: str,
+    name: str,
+    shape: Ints,
+    N: int,
+    others: tuple[tuple[str, int], ...],
+    target: str,
+) -> None:
+    """Refuse an array without elements, but for an empty batch where the target takes one."""
+    least = 0 if TARGETS[target].empty_batch else 1
+    if least > N:
+        refuse(op, "positive", f"{name} has N = {N}, shape {listed(shape)}; {target} needs N >= 1")
+    for symbol, size in others:
+        if size < 1:
+            refuse(
+                op,
+                "positive",
+                f"{name} has {symbol} = {size}, shape {listed(shape)}; must be >= 1",
+            )
+
+
+def _check_parameters(op: str, parameters: Parameters) -> None:
+    """Check the rules positive and padding."""
+    for name in _AXIS_PARAMETERS:
+        for axis, value in enumerate(getattr(parameters, name)):
+            if value < 1:
+                refuse(op, "positive", f"{name}[{axis}] is {value}; must be >= 1")
+    for axis, (begin, end) in enumerate(
+        zip(parameters.pad_begin, parameters.pad_end, strict=True)
+    ):
+        if begin < 0 or end < 0:
+            refuse(op, "padding", f"padding[{axis}] is {listed((begin, end))}; must be >= 0")
+
+
+def _fitting_geometry(op: str, parameters: Parameters) -> Geometry:
+    """Check the rules kernel and windows."""
+    geo = geometry(*parameters)
+    padded = tuple(
+        sum(sizes) for sizes in zip(geo.output_size, geo.pad_begin, geo.pad_end, strict=True)
+    )
+    for axis, kernel in enumerate(geo.kernel_size):
+        if kernel > padded[axis]:
+            refuse(
+                op,
+                "kernel",
+                f"kernel_size[{axis}] is {kernel}; must be at most the padded image, "
+                f"{_padded_size(geo, axis)}",
+            )
+    for axis, windows in enumerate(geo.windows):
+        if windows < 1:
+            kernel, dilation = geo.kernel_size[axis], geo.dilation[axis]
+            refuse(
+                op,
+                "windows",
+                f"a window spans dilation * (kernel_size - 1) + 1 = {dilation} * ({kernel} - 1) + "
+                f"1 = {span(kernel, dilation)} along axis {axis}; must be at most the padded "
+                f"image, {_padded_size(geo, axis)}",
+            )
+    return geo
+
+
+def _padded_size(geo: Geometry, axis: int) -> str:
+    size, begin, end = geo.output_size[axis], geo.pad_begin[axis], geo.pad_end[axis]
+    return f"output_size[{axis}] + padding = {size} + {begin} + {end} = {size + begin + end}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from . import backends, cpu_fallback, rules
+from . import backends, cpu_fallback, messages, parameters, rules
 from .geometry import Ints
 
 if TYPE_CHECKING:
@@ -108,10 +108,10 @@ def col2im(
     if out is not None:
         _check_out(op, "col", col, out)
     rules.check_col_rank(op, col.shape)
-    parameters = rules.col2im_parameters(
+    given = parameters.col2im_parameters(
         op, "cpu", output_size, kernel_size, stride, padding, dilation
     )
-    plan = rules.col2im_plan(op, col.shape, parameters, "cpu")
+    plan = rules.col2im_plan(op, col.shape, given, "cpu")
     image = _output(op, plan, plan.image_shape, "col", col, out)
     if image.size:
         cpu_fallback.col2im(
@@ -202,10 +202,10 @@ def im2col(
     x = _readable(op, "x", x)
     if out is not None:
         _check_out(op, "x", x, out)
-    parameters = rules.im2col_parameters(
+    given = parameters.im2col_parameters(
         op, "cpu", x.shape, kernel_size, stride, padding, dilation
     )
-    plan = rules.im2col_plan(op, x.shape, parameters, "cpu")
+    plan = rules.im2col_plan(op, x.shape, given, "cpu")
     col = _output(op, plan, plan.col_shape, "x", x, out)
     if col.size:
         cpu_fallback.im2col(
@@ -249,10 +249,10 @@ def overlap_count(
     array([1, 2, 1])
     """
     op = "overlap_count"
-    parameters = rules.col2im_parameters(
+    given = parameters.col2im_parameters(
         op, "cpu", output_size, kernel_size, stride, padding, dilation
     )
-    geometry = rules.checked_geometry(op, parameters)
+    geometry = rules.checked_geometry(op, given)
     count = _allocate(op, "the count", geometry.output_size, np.dtype(np.int64))
     count[...] = 1
     for axis, size in enumerate(geometry.output_size):
@@ -269,7 +269,7 @@ def _is_tensor(array: object) -> bool:
 def _readable(op: str, name: str, array: object) -> Array:
     """Return the argument as an array of a dtype the CPU takes, without copying arrays."""
     if isinstance(array, np.ma.MaskedArray):
-        rules.refuse(op, "dtype", f"{name} is a masked array; fill it first: {name}.filled(0)")
+        messages.refuse(op, "dtype", f"{name} is a masked array; fill it first: {name}.filled(0)")
     readable = np.asarray(array)
     rules.check_dtype(op, name, readable.dtype.name, "cpu")
     return readable
@@ -277,7 +277,9 @@ def _readable(op: str, name: str, array: object) -> Array:
 
 def _check_out(op: str, name: str, array: Array, out: object) -> None:
     if not isinstance(out, np.ndarray):
-        rules.refuse(op, "output", f"out is of type {type(out).__name__}; must be a NumPy array")
+        messages.refuse(
+            op, "output", f"out is of type {type(out).__name__}; must be a NumPy array"
+        )
     rules.check_out_dtype(op, name, array.dtype.name, out.dtype.name)
 
 
@@ -288,11 +290,13 @@ def _output(
     if out is not None:
         rules.check_out_shape(op, out.shape, shape)
         if not out.flags.writeable:
-            rules.refuse(op, "output", "out is read-only; must be writable")
+            messages.refuse(op, "output", "out is read-only; must be writable")
         if any(stride == 0 and size > 1 for stride, size in zip(out.strides, shape, strict=True)):
-            rules.refuse(op, "output", "out is broadcast; its elements must lie apart in memory")
+            messages.refuse(
+                op, "output", "out is broadcast; its elements must lie apart in memory"
+            )
         if np.may_share_memory(out, array):
-            rules.refuse(op, "output", f"out shares memory with {name}; must lie apart from it")
+            messages.refuse(op, "output", f"out shares memory with {name}; must lie apart from it")
     rules.check_addressable(op, plan, array.itemsize)
     return out if out is not None else _allocate(op, "the result", shape, array.dtype)
 

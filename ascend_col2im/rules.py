@@ -3,21 +3,6 @@
 The C++ host code checks the same rules in the same order with the same words after the rule's
 name. Sentences therefore use the field's own terms whatever the caller's spelling, name axes by
 index, and print lists as ``(3, 4)``, one-element lists as ``(3)``.
-
-| rule | refuses |
-|---|---|
-| dtype | a dtype the target lacks; an ``out`` of another dtype |
-| format | a device tensor that is not ND or NCHW (checked in C++ only) |
-| rank | columns or an image with a wrong number of axes; no or too many spatial axes |
-| arity | a per-axis parameter whose length is neither 1 nor D |
-| positive | a non-integer parameter; a size, stride or dilation below 1 |
-| padding | a negative padding |
-| channels | a channel axis that K does not divide |
-| kernel | a kernel larger than the padded image |
-| windows | a dilated window larger than the padded image |
-| length | a last axis of ``col`` that is not L |
-| output | an ``out`` that cannot take the result |
-| size | an array beyond what the target addresses or has memory for |
 """
 
 from __future__ import annotations
@@ -31,20 +16,21 @@ from .geometry import Geometry, Ints, geometry, span
 from .messages import listed, product, refuse
 from .parameters import AXIS_PARAMETERS, Parameters
 
-RULES: Final = (
-    "dtype",
-    "format",
-    "rank",
-    "arity",
-    "positive",
-    "padding",
-    "channels",
-    "kernel",
-    "windows",
-    "length",
-    "output",
-    "size",
-)
+RULES: Final = {
+    "dtype": "a dtype the target does not take; an `out` of another dtype than the input",
+    "format": "on a device: a tensor that is not ND or NCHW",
+    "rank": "an array with a wrong number of axes; no spatial axis, or more than the target takes",
+    "arity": "a per-axis parameter whose length is neither 1 nor D",
+    "positive": "a parameter that is not an integer; a size, stride or dilation below 1",
+    "padding": "a negative padding",
+    "channels": "a channel axis of `col` that K does not divide",
+    "kernel": "a kernel larger than the padded image",
+    "windows": "a dilated window larger than the padded image",
+    "length": "a last axis of `col` that is not L",
+    "output": "an `out` that cannot take the result",
+    "size": "an array beyond what the target addresses or has memory for",
+}
+"""Every rule in the order of checking, and what it refuses."""
 
 
 class Plan(NamedTuple):

@@ -1,0 +1,149 @@
+"""Write the parts of the documents that repeat facts of the code; ``--check`` only compares.
+
+A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import click
+
+from ascend_col2im import backends
+from ascend_col2im.cli import main as command_line
+from ascend_col2im.errors import EXIT_CODES
+from ascend_col2im.facts import TARGETS, Target
+from ascend_col2im.rules import RULES
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = ("README.md", "README.zh-CN.md", "docs/command-line.md", "docs/rules.md")
+
+WORDS = {
+    "en": {
+        "target": ("target", "product", "dtypes", "spatial axes", "empty batch", "this version"),
+        "any": "any",
+        "yes": "yes",
+        "no": "no",
+        "runs": "runs",
+        "rules": "validation rules only",
+        "command": ("command", "what it does"),
+    },
+    "zh": {
+        "target": ("目标", "产品", "数据类型", "空间维数", "空批次", "当前版本"),
+        "any": "任意",
+        "yes": "支持",
+        "no": "不支持",
+        "runs": "可运行",
+        "rules": "仅参数校验规则",
+        "command": ("命令", "作用"),
+    },
+}
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a Markdown table."""
+    header = list(header)
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def support(language: str) -> str:
+    """Return the table of what is supported where."""
+    words = WORDS[language]
+    runs = {status.name: status.runs for status in backends.statuses()}
+
+    def row(target: Target) -> list[str]:
+        works = runs["cpu" if target.name == "cpu" else "npu"]
+        return [
+            f"`{target.name}`",
+            target.product,
+            ", ".join(target.dtypes),
+            f"1–{target.max_axes}" if target.max_axes else str(words["any"]),
+            str(words["yes" if target.empty_batch else "no"]),
+            str(words["runs" if works else "rules"]),
+        ]
+
+    return table(words["target"], map(row, TARGETS.values()))
+
+
+def commands(language: str) -> str:
+    """Return the table of commands with their first line of help."""
+    return table(
+        WORDS[language]["command"],
+        (
+            [f"`ascend-col2im {name}`", command.get_short_help_str(limit=200)]
+            for name, command in sorted(command_line.commands.items())
+        ),
+    )
+
+
+def exit_codes() -> str:
+    """Return the table of exit codes."""
+    return table(
+        ("exit code", "meaning"), ([str(code), text] for code, text in EXIT_CODES.items())
+    )
+
+
+def rules() -> str:
+    """Return the table of validation rules."""
+    return table(("rule", "refuses"), ([f"`{name}`", text] for name, text in RULES.items()))
+
+
+def options() -> str:
+    """Return each command's help, as the command prints it."""
+    parts = []
+    for name, command in sorted(command_line.commands.items()):
+        context = click.Context(
+            command, info_name=f"ascend-col2im {name}", terminal_width=88, max_content_width=88
+        )
+        parts.append(f"## `{name}`\n\n```text\n{command.get_help(context)}\n```")
+    return "\n\n".join(parts)
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "support": lambda: support("en"),
+    "support-zh": lambda: support("zh"),
+    "commands": lambda: commands("en"),
+    "commands-zh": lambda: commands("zh"),
+    "exit-codes": exit_codes,
+    "rules": rules,
+    "options": options,
+}
+
+
+def regenerated(text: str) -> str:
+    """Return a document with every generated part written anew."""
+    for name, part in PARTS.items():
+        begin, end = f"<!-- generated: {name} -->", f"<!-- end: {name} -->"
+        pattern = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
+        fresh = f"{begin}\n{part()}\n{end}"
+        text = pattern.sub(lambda _, fresh=fresh: fresh, text)
+    return text
+
+
+def stale() -> list[str]:
+    """Return the documents whose generated parts differ from the code."""
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in DOCUMENTS}
+    return [name for name, text in texts.items() if regenerated(text) != text]
+
+
+def main() -> int:
+    """Rewrite the documents, or with ``--check`` name those that are stale."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only name stale documents")
+    check = parser.parse_args().check
+    names = stale()
+    for name in names:
+        print(f"{name}: {'stale; run python tools/generate_docs.py' if check else 'rewritten'}")
+        if not check:
+            path = ROOT / name
+            path.write_text(regenerated(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return 1 if check and names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

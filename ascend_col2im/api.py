@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any, overload
 
@@ -291,22 +290,16 @@ def _output(
         rules.check_out_shape(op, out.shape, shape)
         if not out.flags.writeable:
             messages.refuse(op, "output", "out is read-only; must be writable")
-        if any(stride == 0 and size > 1 for stride, size in zip(out.strides, shape, strict=True)):
-            messages.refuse(
-                op, "output", "out is broadcast; its elements must lie apart in memory"
-            )
-        if np.may_share_memory(out, array):
-            messages.refuse(op, "output", f"out shares memory with {name}; must lie apart from it")
+        rules.check_out_layout(op, name, shape, out.strides, np.may_share_memory(out, array))
     rules.check_addressable(op, plan, array.itemsize)
     return out if out is not None else _allocate(op, "the result", shape, array.dtype)
 
 
 def _allocate(op: str, name: str, shape: Ints, dtype: np.dtype[Any]) -> Array:
     """Return a new array in native byte order, or refuse one larger than the memory."""
-    limit = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    rules.check_size(op, name, shape, dtype.itemsize, limit, "the memory here holds")
+    rules.check_memory(op, name, shape, dtype.itemsize)
     try:
         return np.empty(shape, dtype.newbyteorder("="))
     except MemoryError:
-        rules.check_size(op, name, shape, dtype.itemsize, 0, "free memory now holds")
+        rules.check_free_memory(op, name, shape, dtype.itemsize)
         raise

@@ -8,6 +8,7 @@ index, and print lists as ``(3, 4)``, one-element lists as ``(3)``.
 from __future__ import annotations
 
 import math
+import os
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -60,6 +61,25 @@ def check_out_shape(op: str, out_shape: Ints, shape: Ints) -> None:
     """Refuse an output whose shape is not the result's."""
     if out_shape != shape:
         refuse(op, "output", f"out has shape {listed(out_shape)}; the result has {listed(shape)}")
+
+
+def check_out_layout(op: str, name: str, shape: Ints, strides: Ints, shared: bool) -> None:
+    """Refuse an output whose elements share memory with each other or with the input."""
+    if any(stride == 0 and size > 1 for stride, size in zip(strides, shape, strict=True)):
+        refuse(op, "output", "out is broadcast; its elements must lie apart in memory")
+    if shared:
+        refuse(op, "output", f"out shares memory with {name}; must lie apart from it")
+
+
+def check_memory(op: str, name: str, shape: Ints, itemsize: int) -> None:
+    """Refuse a new array larger than the memory of this machine."""
+    limit = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    check_size(op, name, shape, itemsize, limit, "the memory here holds")
+
+
+def check_free_memory(op: str, name: str, shape: Ints, itemsize: int) -> None:
+    """Refuse an array for which an allocation has just failed."""
+    check_size(op, name, shape, itemsize, 0, "free memory now holds")
 
 
 def check_size(op: str, name: str, shape: Ints, itemsize: int, limit: int, owner: str) -> None:

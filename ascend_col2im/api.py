@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 Size = int | npt.ArrayLike
 Array = npt.NDArray[Any]
+
+OVERLAP_WORK: Final[Any] = 1000
+"""Steps spent on whether two arrays share memory, which is exponential at worst. NumPy takes any
+number; its type stubs know two."""
 
 
 @overload
@@ -104,8 +108,7 @@ def col2im(
     op = "col2im"
     backends.check(op, backend)
     col = _readable(op, "col", col)
-    if out is not None:
-        _check_out(op, "col", col, out)
+    _check_out_dtype(op, "col", col, out)
     rules.check_col_rank(op, col.shape)
     given = parameters.col2im_parameters(
         op, "cpu", output_size, kernel_size, stride, padding, dilation
@@ -118,7 +121,7 @@ def col2im(
             plan.geometry,
             image.reshape(plan.N, plan.C, *plan.geometry.output_size),
         )
-    return image
+    return image if out is None else out
 
 
 @overload
@@ -199,8 +202,7 @@ def im2col(
     op = "im2col"
     backends.check(op, backend)
     x = _readable(op, "x", x)
-    if out is not None:
-        _check_out(op, "x", x, out)
+    _check_out_dtype(op, "x", x, out)
     given = parameters.im2col_parameters(
         op, "cpu", x.shape, kernel_size, stride, padding, dilation
     )
@@ -212,7 +214,7 @@ def im2col(
             plan.geometry,
             col.reshape(plan.N, plan.C * plan.geometry.K, plan.geometry.L),
         )
-    return col
+    return col if out is None else out
 
 
 def overlap_count(
@@ -269,30 +271,41 @@ def _readable(op: str, name: str, array: object) -> Array:
     """Return the argument as an array of a dtype the CPU takes, without copying arrays."""
     if isinstance(array, np.ma.MaskedArray):
         messages.refuse(op, "dtype", f"{name} is a masked array; fill it first: {name}.filled(0)")
-    readable = np.asarray(array)
+    try:
+        readable = np.asarray(array)
+    except ValueError as error:
+        messages.refuse(op, "dtype", f"{name} is not an array of numbers: {error}")
     rules.check_dtype(op, name, readable.dtype.name, "cpu")
     return readable
 
 
-def _check_out(op: str, name: str, array: Array, out: object) -> None:
-    if not isinstance(out, np.ndarray):
-        messages.refuse(
-            op, "output", f"out is of type {type(out).__name__}; must be a NumPy array"
-        )
-    rules.check_out_dtype(op, name, array.dtype.name, out.dtype.name)
+def _check_out_dtype(op: str, name: str, array: Array, out: object) -> None:
+    if isinstance(out, np.ndarray):
+        rules.check_out_dtype(op, name, array.dtype.name, out.dtype.name)
 
 
-def _output(
-    op: str, plan: rules.Plan, shape: Ints, name: str, array: Array, out: Array | None
-) -> Array:
+def _output(op: str, plan: rules.Plan, shape: Ints, name: str, array: Array, out: object) -> Array:
     """Return the array to write the result into: ``out`` once it is checked, or a new one."""
     if out is not None:
-        rules.check_out_shape(op, out.shape, shape)
-        if not out.flags.writeable:
-            messages.refuse(op, "output", "out is read-only; must be writable")
-        rules.check_out_layout(op, name, shape, out.strides, np.may_share_memory(out, array))
+        out = _writable(op, shape, name, array, out)
     rules.check_addressable(op, plan, array.itemsize)
     return out if out is not None else _allocate(op, "the result", shape, array.dtype)
+
+
+def _writable(op: str, shape: Ints, name: str, array: Array, out: object) -> Array:
+    """Return ``out`` as a plain array, or refuse what cannot take the result."""
+    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+        kind = type(out).__name__
+        messages.refuse(op, "output", f"out is of type {kind}; must be a NumPy array")
+    rules.check_out_shape(op, out.shape, shape)
+    if not out.flags.writeable:
+        messages.refuse(op, "output", "out is read-only; must be writable")
+    try:
+        shared = np.shares_memory(out, array, max_work=OVERLAP_WORK)
+    except np.exceptions.TooHardError:
+        shared = True
+    rules.check_out_layout(op, name, shape, out.strides, out.itemsize, shared)
+    return np.asarray(out)
 
 
 def _allocate(op: str, name: str, shape: Ints, dtype: np.dtype[Any]) -> Array:

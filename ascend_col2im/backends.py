@@ -24,7 +24,7 @@ class Status(NamedTuple):
 def statuses() -> tuple[Status, ...]:
     """Return every backend with its state, the one that `select` prefers first."""
     return (
-        Status("cpu", True, f"NumPy {np.__version__}, any dtype, any number of axes"),
+        Status("cpu", True, f"NumPy {np.__version__}, any dtype"),
         Status("npu", False, NPU_REASON),
     )
 
@@ -37,7 +37,7 @@ def check(op: str, backend: str) -> None:
     BackendError
         Naming the backend, the reason and the cure.
     """
-    if backend not in get_args(Name):
+    if not isinstance(backend, str) or backend not in get_args(Name):
         names = ", ".join(map(repr, get_args(Name)))
         raise BackendError(f"{op}: backend is {backend!r}; must be one of {names}")
     if backend == "npu":

@@ -42,18 +42,19 @@ class Target:
     name : the name users type, for a device CANN's build name
     product : the product's name in the vendor's documents
     dtypes : accepted dtypes, by name, sorted
-    max_axes : largest number of spatial axes, or None for any
+    max_axes : largest number of spatial axes
     empty_batch : whether N = 0 is valid and gives an empty result
     """
 
     name: str
     product: str
     dtypes: tuple[str, ...]
-    max_axes: int | None
+    max_axes: int
     empty_batch: bool
 
 
-CPU: Final = Target("cpu", "any machine", tuple(ACCUMULATORS), None, True)
+CPU: Final = Target("cpu", "any machine", tuple(ACCUMULATORS), 15, True)
+"""Axes: NumPy before 2.0 has 32 per array, and the columns are split into 2 + 2·D of them."""
 
 TARGETS: Final = {
     target.name: target

@@ -3,10 +3,32 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from itertools import islice
+from typing import Final, NoReturn
 
 from .errors import DtypeError, RuleError
+
+LISTED: Final = 16
+"""Entries of a list that a sentence shows; what is longer ends in an ellipsis."""
+
+
+class _Repr(reprlib.Repr):
+    """Python's own notation, cut short: what a user passed may be of any size."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 60
+
+    def repr_int(self, value: int, level: int) -> str:
+        # Python refuses to write integers of more than 4300 digits
+        bits = value.bit_length()
+        return repr(value) if bits <= 128 else f"<an integer of {bits} bits>"
+
+
+shown: Final = _Repr().repr
+"""Write any value a user may have passed, in bounded length."""
 
 
 def refuse(op: str, rule: str, sentence: str) -> NoReturn:
@@ -16,7 +38,10 @@ def refuse(op: str, rule: str, sentence: str) -> NoReturn:
 
 def listed(values: Iterable[object]) -> str:
     """Write a list as the sentences do, for Python and C++ alike: ``(3, 4)``."""
-    return f"({', '.join(map(str, values))})"
+    entries = list(map(str, islice(values, LISTED + 1)))
+    if len(entries) > LISTED:
+        entries[LISTED] = "..."
+    return f"({', '.join(entries)})"
 
 
 def product(values: Sequence[int]) -> str:

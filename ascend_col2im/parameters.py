@@ -8,13 +8,14 @@ are two axes, as in torch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeGuard
 
 import numpy as np
 
 from .facts import MAX_BYTES, TARGETS
 from .geometry import Ints
-from .messages import listed, refuse
+from .messages import listed, refuse, shown
 
 AXIS_PARAMETERS: Final = ("output_size", "kernel_size", "stride", "dilation")
 
@@ -28,6 +29,13 @@ class Parameters(NamedTuple):
     pad_begin: Ints
     pad_end: Ints
     dilation: Ints
+
+
+@dataclass(frozen=True)
+class OnnxPads:
+    """Padding spelt as ONNX's ``pads``, to be split once the number of axes is known."""
+
+    values: object
 
 
 def col2im_parameters(
@@ -78,28 +86,56 @@ def im2col_parameters(
     return _per_axis(op, axes, output_size, kernel_size, stride, padding, dilation)
 
 
-def _entries(value: object) -> tuple[object, ...] | None:
-    """Return a per-axis parameter's entries, or None where it is a single value."""
-    if type(value) is tuple:
-        return value
+def split_pads(op: str, axes: int, pads: object) -> tuple[tuple[Any, Any], ...]:
+    """Split ONNX's ``pads``, all begins and then all ends, into one ``(begin, end)`` per axis.
+
+    One number stands for both sides of every axis.
+
+    Raises
+    ------
+    RuleError
+        For the rule arity.
+    """
+    if not _is_sequence(pads):
+        return ((pads, pads),) * axes
+    if len(pads) == 1:
+        return ((pads[0], pads[0]),) * axes
+    if len(pads) != 2 * axes:
+        refuse(
+            op,
+            "arity",
+            f"padding has {len(pads)} values, {_listed(pads)}; must have 1 or {2 * axes} values, "
+            "all begins and then all ends",
+        )
+    entries = tuple(pads)
+    return tuple(zip(entries[:axes], entries[axes:], strict=True))
+
+
+def _is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether a per-axis parameter has entries; otherwise it is a single value."""
     if isinstance(value, np.ndarray):
-        return tuple(value) if value.ndim else None
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
-        return tuple(value)
-    return None
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(
+        value, (str, bytes, bytearray, memoryview)
+    )
+
+
+def _is_integer(value: object) -> TypeGuard[int | np.integer[Any]]:
+    # Python counts bool among the ints, NumPy timedelta64 among its integers
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
 
 
 def _axis_count(op: str, target: str, name: str, value: object) -> int:
     """Return how many spatial axes ``value`` stands for: two where it is one int, as in torch."""
-    entries = _entries(value)
-    if entries is None:
+    if not _is_sequence(value):
         return 2
-    if not entries:
+    axes = len(value)
+    if axes == 0:
         refuse(op, "rank", f"{name} is empty; needs one size per spatial axis")
     limit = TARGETS[target].max_axes
-    if limit is not None and len(entries) > limit:
-        refuse(op, "rank", f"{name} has {len(entries)} axes; {target} takes 1 to {limit}")
-    return len(entries)
+    if axes > limit:
+        refuse(op, "rank", f"{name} has {axes} axes; {target} takes 1 to {limit}")
+    return axes
 
 
 def _per_axis(
@@ -131,34 +167,37 @@ def _per_axis(
 
 
 def _spread(op: str, axes: int, name: str, value: object) -> tuple[Any, ...]:
-    entries = _entries(value)
-    if entries is None:
+    if not _is_sequence(value):
         return (value,) * axes
-    if len(entries) == axes:
-        return entries
-    if len(entries) == 1:
-        return entries * axes
+    # the length first: a sequence may be longer than memory holds
+    if len(value) == axes:
+        return tuple(value)
+    if len(value) == 1:
+        return tuple(value) * axes
     lengths = "1 value" if axes == 1 else f"1 or {axes} values"
-    refuse(
-        op, "arity", f"{name} has {len(entries)} values, {listed(entries)}; must have {lengths}"
-    )
+    refuse(op, "arity", f"{name} has {len(value)} values, {_listed(value)}; must have {lengths}")
+
+
+def _listed(values: Sequence[Any]) -> str:
+    return listed(shown(int(value) if _is_integer(value) else value) for value in values)
 
 
 def _spread_padding(
     op: str, axes: int, padding: object
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Split padding into begins and ends: an int, an int per axis, or a pair per axis."""
+    if isinstance(padding, OnnxPads):
+        padding = split_pads(op, axes, padding.values)
     entries = _spread(op, axes, "padding", padding)
-    pairs = [_entries(entry) for entry in entries]
-    if all(pair is None for pair in pairs):
+    if not any(map(_is_sequence, entries)):
         return entries, entries
     begins, ends = [], []
-    for axis, pair in enumerate(pairs):
-        if pair is None or len(pair) != 2:
+    for axis, pair in enumerate(entries):
+        if not _is_sequence(pair) or len(pair) != 2:
             refuse(
                 op,
                 "arity",
-                f"padding[{axis}] is {entries[axis]!r}; must be a pair (begin, end), "
+                f"padding[{axis}] is {shown(pair)}; must be a pair (begin, end), "
                 "as for the other axes, or padding one int per axis",
             )
         begins.append(pair[0])
@@ -171,14 +210,14 @@ def _integers(op: str, name: str, values: tuple[Any, ...]) -> Ints:
 
 
 def _integer(op: str, name: str, value: Any) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+    if not _is_integer(value):
         refuse(
             op,
             "positive",
-            f"{name} is {value!r} of type {type(value).__name__}; must be an integer",
+            f"{name} is {shown(value)} of type {type(value).__name__}; must be an integer",
         )
     exact = int(value)
-    if not -MAX_BYTES <= exact <= MAX_BYTES:
+    if not -MAX_BYTES - 1 <= exact <= MAX_BYTES:
         bits = exact.bit_length() + 1
         refuse(op, "size", f"{name} is an integer of {bits} bits; must fit in 64, sign included")
     return exact

@@ -63,10 +63,20 @@ def check_out_shape(op: str, out_shape: Ints, shape: Ints) -> None:
         refuse(op, "output", f"out has shape {listed(out_shape)}; the result has {listed(shape)}")
 
 
-def check_out_layout(op: str, name: str, shape: Ints, strides: Ints, shared: bool) -> None:
-    """Refuse an output whose elements share memory with each other or with the input."""
-    if any(stride == 0 and size > 1 for stride, size in zip(strides, shape, strict=True)):
-        refuse(op, "output", "out is broadcast; its elements must lie apart in memory")
+def check_out_layout(
+    op: str, name: str, shape: Ints, strides: Ints, itemsize: int, shared: bool
+) -> None:
+    """Refuse an output whose elements share memory with each other or with the input.
+
+    ``strides`` and ``itemsize`` are in one unit. Elements lie apart if every axis steps over all
+    that the axes of smaller strides cover: true of whatever slicing, transposing and reversing
+    make of an array, false of what broadcasting and sliding windows do.
+    """
+    covered = itemsize
+    for step, size in sorted(zip(map(abs, strides), shape, strict=True)):
+        if size > 1 and step < covered:
+            refuse(op, "output", "elements of out overlap; they must lie apart in memory")
+        covered += step * (size - 1)
     if shared:
         refuse(op, "output", f"out shares memory with {name}; must lie apart from it")
 
@@ -79,7 +89,12 @@ def check_memory(op: str, name: str, shape: Ints, itemsize: int) -> None:
 
 def check_free_memory(op: str, name: str, shape: Ints, itemsize: int) -> None:
     """Refuse an array for which an allocation has just failed."""
-    check_size(op, name, shape, itemsize, 0, "free memory now holds")
+    size = math.prod(shape) * itemsize
+    refuse(
+        op,
+        "size",
+        f"{name} of shape {listed(shape)} takes {size} bytes; the system does not give them now",
+    )
 
 
 def check_size(op: str, name: str, shape: Ints, itemsize: int, limit: int, owner: str) -> None:
@@ -176,8 +191,10 @@ def check_col_rank(op: str, col_shape: Ints) -> None:
 def check_addressable(op: str, plan: Plan, itemsize: int) -> None:
     """Refuse arrays whose offsets do not fit in a signed 64-bit integer."""
     owner = "offsets of 64 bits reach"
-    check_size(op, "the column matrix", plan.col_shape, itemsize, MAX_BYTES, owner)
-    check_size(op, "the image", plan.image_shape, itemsize, MAX_BYTES, owner)
+    for name, shape in (("the column matrix", plan.col_shape), ("the image", plan.image_shape)):
+        # NumPy refuses an empty array, too, whose other axes multiply to more
+        one_sample = tuple(max(1, size) for size in shape)
+        check_size(op, name, one_sample, itemsize, MAX_BYTES, owner)
 
 
 def _check_positive(

@@ -1,0 +1,99 @@
+"""What commands print: rich tables for people, plain text in pipes, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import click
+
+LONG_BYTES: Final = 256 * 1024 * 1024
+"""Work on more than this, a good part of a second, shows a progress bar."""
+
+
+class Table(NamedTuple):
+    """Rows of text under headers."""
+
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """One command's outcome: ``facts`` for programs, ``table`` and ``lines`` for people."""
+
+    facts: Mapping[str, object]
+    lines: tuple[tuple[str, str], ...] = ()
+    table: Table | None = None
+
+
+def show(report: Report, as_json: bool) -> None:
+    """Print a report on stdout."""
+    if as_json:
+        show_json(report.facts)
+        return
+    if report.table is not None:
+        _show_table(report.table)
+    if report.lines:
+        if report.table is not None:
+            click.echo()
+        width = max(len(name) for name, _ in report.lines)
+        for name, text in report.lines:
+            click.echo(f"{name:<{width}}  {text}")
+
+
+def show_json(facts: Mapping[str, object]) -> None:
+    """Print one JSON object on one line of stdout."""
+    click.echo(json.dumps(facts, allow_nan=False))
+
+
+def shape_text(shape: Sequence[int]) -> str:
+    """Write a shape for people: ``1 x 12 x 9``."""
+    return " x ".join(map(str, shape))
+
+
+def _show_table(table: Table) -> None:
+    if _people_look_at(sys.stdout.isatty()):
+        from rich.console import Console
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        rich_table = RichTable(*table.headers)
+        for row in table.rows:
+            rich_table.add_row(*map(Text, row))
+        Console().print(rich_table)
+        return
+    widths = [max(map(len, column)) for column in zip(table.headers, *table.rows, strict=True)]
+    for row in (table.headers, *table.rows):
+        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        click.echo("  ".join(cells).rstrip())
+
+
+def _people_look_at(is_terminal: bool) -> bool:
+    """Tell whether lines and colours help; https://no-color.org says when colours do not."""
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def progress(what: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar on stderr where that is a terminal and the work long; yield its advance."""
+    if total_bytes <= LONG_BYTES or not _people_look_at(sys.stderr.isatty()):
+        yield lambda done_bytes: None
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.DownloadColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=total_bytes)
+        yield lambda done_bytes: bar.advance(task, done_bytes)

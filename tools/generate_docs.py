@@ -25,7 +25,6 @@ DOCUMENTS = ("README.md", "README.zh-CN.md", "docs/command-line.md", "docs/rules
 WORDS = {
     "en": {
         "target": ("target", "product", "dtypes", "spatial axes", "empty batch", "this version"),
-        "any": "any",
         "yes": "yes",
         "no": "no",
         "runs": "runs",
@@ -34,7 +33,6 @@ WORDS = {
     },
     "zh": {
         "target": ("目标", "产品", "数据类型", "空间维数", "空批次", "当前版本"),
-        "any": "任意",
         "yes": "支持",
         "no": "不支持",
         "runs": "可运行",
@@ -62,7 +60,7 @@ def support(language: str) -> str:
             f"`{target.name}`",
             target.product,
             ", ".join(target.dtypes),
-            f"1–{target.max_axes}" if target.max_axes else str(words["any"]),
+            f"1–{target.max_axes}",
             str(words["yes" if target.empty_batch else "no"]),
             str(words["runs" if works else "rules"]),
         ]

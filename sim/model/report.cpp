@@ -1,8 +1,10 @@
 #include "report.h"
 
+#include <algorithm>
 #include <iomanip>
 
 #include "costs.h"
+#include "timeline.h"
 
 namespace sim {
 
@@ -18,6 +20,47 @@ std::string quoted(const std::string& text)
         out += c;
     }
     return out + '"';
+}
+
+constexpr const char* kAssumptionNames[] = {"opt", "pess"};
+
+double chipBytesPerMicrosecond(const Product& p)
+{
+    return p.gmGBytesPerSec != 0 ? p.gmGBytesPerSec * 1e3 : p.gmBytesPerCycle * p.mhz * p.cores;
+}
+
+// Modelled time of the launch: blocks beyond the product's cores wait for the first ones to end.
+void writeTiming(std::ostringstream& json, const Launch& launch, Assumption assumption, double floorMicroseconds)
+{
+    const Product& product = *launch.product;
+    const size_t used = std::min<size_t>(launch.cores, product.cores);
+    std::vector<double> cycles(used);
+    double busy[kPipes] = {};
+    uint64_t calls = 0;
+    for (size_t block = 0; block < launch.trace.cores.size(); ++block) {
+        const CoreTimeline t = schedule(launch.trace.cores[block], coreBytesPerCycle(launch), assumption);
+        cycles[block % used] += t.cycles;
+        for (int p = 0; p < kPipes; ++p) {
+            busy[p] += t.busy[p];
+        }
+        calls = std::max(calls, launch.trace.cores[block].scalarCalls);
+    }
+    const double longest = *std::max_element(cycles.begin(), cycles.end());
+    double sum = 0;
+    for (const double c : cycles) {
+        sum += c;
+    }
+    json << quoted(kAssumptionNames[assumption]) << ": {\"time_us\": " << longest / product.mhz << ", \"floor_us\": "
+         << floorMicroseconds << ", \"balance\": " << (longest > 0 ? sum / (longest * double(used)) : 1.0)
+         << ", \"cycles_per_scalar_call\": " << (calls ? longest / double(calls) : 0.0) << ", \"share\": {";
+    for (const Pipe p : {V, MTE2, MTE3}) {
+        json << (p == V ? "" : ", ") << quoted(kPipeNames[p]) << ": " << (sum > 0 ? busy[p] / sum : 0.0);
+    }
+    json << "}, \"core_us\": [";
+    for (size_t i = 0; i < used; ++i) {
+        json << (i ? ", " : "") << cycles[i] / product.mhz;
+    }
+    json << "]}";
 }
 
 } // namespace
@@ -62,13 +105,37 @@ std::string reportJson(const Launch& launch, uint64_t compulsoryBytes)
         json << (i ? ", " : "") << "{\"bytes\": " << b.bytes << ", \"written\": "
              << launch.gm.writtenBytes(static_cast<int>(i)) << ", \"rewritten\": " << b.rewritten << "}";
     }
-    json << "]}";
+    json << "]";
+    if (launch.trace.recording) {
+        const double floor = double(compulsoryBytes) / chipBytesPerMicrosecond(*launch.product);
+        json << ", \"launch_us\": " << (launch.product->arch == 2201 ? kLaunchMicroseconds2201 : 0) << ", \"timing\": {";
+        writeTiming(json, launch, kOpt, floor);
+        json << ", ";
+        writeTiming(json, launch, kPess, floor);
+        json << "}";
+    }
+    json << "}";
     return json.str();
 }
 
-std::string chromeTrace(const Launch&, Assumption)
+std::string chromeTrace(const Launch& launch, Assumption assumption)
 {
-    return "[]";
+    std::ostringstream json;
+    json << std::setprecision(9) << "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
+    const char* comma = "";
+    for (size_t block = 0; block < launch.trace.cores.size(); ++block) {
+        const CoreTrace& trace = launch.trace.cores[block];
+        for (const Span& span : schedule(trace, coreBytesPerCycle(launch), assumption).spans) {
+            const Step& step = trace.steps[span.step];
+            json << comma << "{\"name\": " << quoted(row(step.api).name) << ", \"ph\": \"X\", \"pid\": " << block
+                 << ", \"tid\": " << quoted(kPipeNames[step.pipe]) << ", \"ts\": " << span.begin / launch.product->mhz
+                 << ", \"dur\": " << (span.end - span.begin) / launch.product->mhz << ", \"args\": {\"bytes\": "
+                 << step.bytes << "}}";
+            comma = ", ";
+        }
+    }
+    json << "]}";
+    return json.str();
 }
 
 } // namespace sim

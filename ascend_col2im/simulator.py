@@ -1,8 +1,8 @@
 """Launch a kernel on the simulated NPU: the Python side of ``sim/``.
 
-The simulator library (``make -C sim``) holds the model of the hardware and the kernels compiled into it, for one
-architecture. This module loads such a library and runs launches; it builds nothing. Times are modelled, never
-measured: docs/design/simulated-npu.md says from what.
+The simulator library (``make -C sim``) holds the model of the hardware and the kernels compiled
+into it, for one architecture. This module loads such a library and runs launches; it builds
+nothing. Times are modelled, never measured: docs/design/simulated-npu.md says from what.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SimulatorError(RuntimeError):
 
 @dataclass(frozen=True)
 class PipeCount:
-    """What one pipe did over all cores: instructions, and bytes (global memory for MTE2 and MTE3)."""
+    """What one pipe did over all cores; its bytes are of global memory for MTE2 and MTE3."""
 
     instructions: int
     bytes: int
@@ -43,7 +43,7 @@ class PipeCount:
 
 @dataclass(frozen=True)
 class ArgumentCount:
-    """One GM argument: its size, the bytes of it that were written, and the bytes written more than once."""
+    """One GM argument: its size, its bytes that were written, and those written again."""
 
     bytes: int
     written: int
@@ -52,7 +52,7 @@ class ArgumentCount:
 
 @dataclass(frozen=True)
 class Timing:
-    """Modelled times of one launch under one assumption on bursts; launch cost and scalar work are not in them."""
+    """Modelled times under one assumption on bursts, without launch cost and scalar work."""
 
     time_us: float
     floor_us: float
@@ -187,7 +187,8 @@ class Simulator:
     ) -> LaunchReport:
         """Run one kernel once.
 
-        The kernel gets the inputs, the outputs, the workspace and the tiling, in this order, as on the device.
+        The kernel gets the inputs, the outputs, the workspace and the tiling, in this order, as
+        on the device.
 
         Parameters
         ----------
@@ -200,7 +201,7 @@ class Simulator:
         tiling, tiling_key
             The bytes GET_TILING_DATA reads and the key TILING_KEY_IS compares.
         compulsory_bytes
-            What the traffic is compared with; by default every input read and every output written once.
+            What the traffic is compared with; by default each input and output byte once.
         check
             Check every access. Without it only what would crash the host is caught.
         record
@@ -211,7 +212,7 @@ class Simulator:
         Raises
         ------
         SimulatorError
-            If the launch itself is impossible. Violations are in the report; `LaunchReport.check` raises them.
+            If the launch is impossible. Broken rules are in the report (`LaunchReport.check`).
         """
         for index, array in enumerate(inputs):
             if not array.flags.c_contiguous:

@@ -1,0 +1,1 @@
+// Libraries that torch_npu links without needing anything of them until it communicates or builds graphs.

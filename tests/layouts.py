@@ -15,25 +15,25 @@ class Subclass(np.ndarray[Any, Any]):
 
 
 def every_second(array: Array) -> Array:
-    """Strided on every axis, with junk between the elements."""
+    """Put it apart on every axis, with junk between the elements."""
     junk = np.full([2 * size for size in array.shape], 113).astype(array.dtype)
     junk[tuple(slice(None, None, 2) for _ in array.shape)] = array
     return junk[tuple(slice(None, None, 2) for _ in array.shape)]
 
 
 def backwards(array: Array) -> Array:
-    """Negative strides on every axis."""
+    """Give every axis a negative stride."""
     flip = tuple(slice(None, None, -1) for _ in array.shape)
     return np.ascontiguousarray(array[flip])[flip]
 
 
 def axes_turned(array: Array) -> Array:
-    """The last axis outermost in memory."""
+    """Put the last axis outermost in memory."""
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, -1, 0)), 0, -1)
 
 
 def unaligned(array: Array) -> Array:
-    """One byte off every alignment."""
+    """Put it one byte off every alignment."""
     memory = np.empty(array.nbytes + 1, np.uint8)[1:]
     view = memory.view(array.dtype).reshape(array.shape)
     view[...] = array
@@ -42,19 +42,19 @@ def unaligned(array: Array) -> Array:
 
 
 def field(array: Array) -> Array:
-    """One field of packed records."""
+    """Make it one field of packed records."""
     records = np.empty(array.shape, [("flag", "?"), ("value", array.dtype), ("rest", "3u1")])
     records["value"] = array
     return records["value"]
 
 
 def big_endian(array: Array) -> Array:
-    """Most significant byte first."""
+    """Put the most significant byte first."""
     return array.astype(array.dtype.newbyteorder(">"))
 
 
 def mapped(array: Array) -> Array:
-    """A file in memory."""
+    """Map a file into memory."""
     with tempfile.TemporaryFile() as file:
         view = np.memmap(file, array.dtype, "w+", shape=array.shape)
     view[...] = array
@@ -62,12 +62,12 @@ def mapped(array: Array) -> Array:
 
 
 def subclassed(array: Array) -> Array:
-    """An instance of a subclass."""
+    """Return an instance of a subclass."""
     return array.copy().view(Subclass)
 
 
 def read_only(array: Array) -> Array:
-    """Not writable."""
+    """Forbid writing."""
     view = array.copy()
     view.flags.writeable = False
     return view

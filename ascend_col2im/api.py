@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from . import backends, cpu_fallback, messages, parameters, rules
+from . import backends, cpu_fallback, messages, outputs, parameters, rules
 from .geometry import Ints
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
 Size = int | npt.ArrayLike
 Array = npt.NDArray[Any]
-
-OVERLAP_WORK: Final[Any] = 1000
-"""Steps spent on whether two arrays share memory, which is exponential at worst. NumPy takes any
-number; its type stubs know two."""
 
 
 @overload
@@ -297,14 +293,7 @@ def _writable(op: str, shape: Ints, name: str, array: Array, out: object) -> Arr
     if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
         kind = type(out).__name__
         messages.refuse(op, "output", f"out is of type {kind}; must be a NumPy array")
-    rules.check_out_shape(op, out.shape, shape)
-    if not out.flags.writeable:
-        messages.refuse(op, "output", "out is read-only; must be writable")
-    try:
-        shared = np.shares_memory(out, array, max_work=OVERLAP_WORK)
-    except np.exceptions.TooHardError:
-        shared = True
-    rules.check_out_layout(op, name, shape, out.strides, out.itemsize, shared)
+    outputs.check_array(op, shape, name, array, out)
     return np.asarray(out)
 
 

@@ -68,17 +68,27 @@ def check_out_layout(
 ) -> None:
     """Refuse an output whose elements share memory with each other or with the input.
 
-    ``strides`` and ``itemsize`` are in one unit. Elements lie apart if every axis steps over all
-    that the axes of smaller strides cover: true of whatever slicing, transposing and reversing
-    make of an array, false of what broadcasting and sliding windows do.
+    ``strides`` and ``itemsize`` are in one unit.
+    """
+    if 0 not in shape and not _lie_apart(shape, strides, itemsize):
+        refuse(op, "output", "elements of out overlap; they must lie apart in memory")
+    if shared:
+        refuse(op, "output", f"out shares memory with {name}; must lie apart from it")
+
+
+def _lie_apart(shape: Ints, strides: Ints, itemsize: int) -> bool:
+    """Whether each axis steps over all that the axes of smaller strides cover.
+
+    True of whatever slicing, transposing and reversing make of an array, false of what
+    broadcasting and sliding windows do.
     """
     covered = itemsize
     for step, size in sorted(zip(map(abs, strides), shape, strict=True)):
-        if size > 1 and step < covered:
-            refuse(op, "output", "elements of out overlap; they must lie apart in memory")
-        covered += step * (size - 1)
-    if shared:
-        refuse(op, "output", f"out shares memory with {name}; must lie apart from it")
+        if size > 1:
+            if step < covered:
+                return False
+            covered += step * (size - 1)
+    return True
 
 
 def check_memory(op: str, name: str, shape: Ints, itemsize: int) -> None:

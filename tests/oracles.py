@@ -127,9 +127,7 @@ def gather(col: Array, case: Case) -> Array:
         for tap in np.ndindex(*case.kernel_size):
             window = []
             for d, p in enumerate(pixel):
-                w, rest = divmod(
-                    p + case.pad_begin[d] - tap[d] * case.dilation[d], case.stride[d]
-                )
+                w, rest = divmod(p + case.pad_begin[d] - tap[d] * case.dilation[d], case.stride[d])
                 if rest == 0 and 0 <= w < case.windows[d]:
                     window.append(w)
             if len(window) == len(pixel):
@@ -140,7 +138,7 @@ def gather(col: Array, case: Case) -> Array:
 
 
 def im2col(x: Array, case: Case, fill: Any = 0) -> Array:
-    """Return the columns ``(N, C*K, L)`` of ``x`` ``(N, C, *output_size)``, read off a padded copy.
+    """Return the columns ``(N, C*K, L)`` of ``x`` ``(N, C, *output_size)``, off a padded copy.
 
     ``fill`` is what the padding holds.
     """

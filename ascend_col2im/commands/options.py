@@ -132,7 +132,7 @@ def fold_parameters(command: Command) -> Command:
 
 
 output_file = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="The file to write."
+    "-o", "--output", type=click.Path(readable=False, path_type=Path), help="The file to write."
 )
 
 array_name = click.option(

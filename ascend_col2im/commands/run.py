@@ -31,7 +31,7 @@ COLUMNS: Final = Job(
     ("output_size", "kernel_size"),
     ("output", "stride", "padding", "dilation", "array"),
 )
-MODEL: Final = Job("run MODEL.onnx", run_model.run, takes=("output",))
+MODEL: Final = Job("run MODEL.onnx", run_model.run, takes=("output", "array"))
 PICTURE: Final = Job(
     "run --image",
     run_picture.run,
@@ -42,10 +42,10 @@ EVERY_JOB_TAKES: Final = ("files", "backend", "as_json")
 
 
 @click.command(no_args_is_help=False)
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILES]...")
+@click.argument("files", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="[FILES]...")
 @click.option(
     "--image",
-    type=click.Path(path_type=Path),
+    type=click.Path(readable=False, path_type=Path),
     metavar="PICTURE",
     help="Cut this picture into patches, put them back, divide by the overlap, and compare.",
 )

@@ -7,8 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import click
+import numpy as np
 
 from .. import backends
+from ..errors import FileError
 from . import arrays
 from .arrays import WHOLE, Array
 from .options import Request, chosen_backend
@@ -38,7 +40,10 @@ def run(request: Request) -> Report:
             opened.enter_context(arrays.open_array(source, request.array)).read(WHOLE)
             for source in sources
         ]
-        outputs = run_model(model, inputs)
+        outputs = {
+            name: _plain(model, name, output)
+            for name, output in run_model(model, inputs).items()
+        }
     arrays.save_arrays(target, outputs, request.files)
     seconds = time.perf_counter() - began
     facts = {
@@ -64,6 +69,15 @@ def run(request: Request) -> Report:
         ("time", f"{seconds:.2f} s"),
     )
     return Report(facts, lines)
+
+
+def _plain(model: Path, name: str, output: object) -> Array:
+    """Refuse an output that is no array of numbers, such as a sequence of arrays or strings."""
+    if not isinstance(output, (np.ndarray, np.generic)) or output.dtype.hasobject:
+        raise FileError(
+            f"{model}: output {name!r} is no array of numbers; only these can be saved"
+        )
+    return np.asarray(output)
 
 
 def _text(label: str | Path, array: Array) -> str:

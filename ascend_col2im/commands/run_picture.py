@@ -200,7 +200,7 @@ def _report(
 def _uncovered_text(uncovered: int, pixels: int) -> str:
     if not uncovered:
         return "no pixel"
-    return f"{uncovered:,} of {pixels:,} pixels, set to 0 and kept out of the figures below"
+    return f"{uncovered:,} of {pixels:,} pixels; they become 0 and are kept out of the figures below"
 
 
 def _number_text(value: float | None) -> str:

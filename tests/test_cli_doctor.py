@@ -1,0 +1,161 @@
+"""``doctor``: its states, its cures, its exit code, and the packages it knows."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from ascend_col2im import backends, errors
+from ascend_col2im.commands import doctor
+from ascend_col2im.commands.doctor import Finding, Package
+
+from .command_line import COMMAND, ROOT, invoke, python
+
+
+def findings(monkeypatch: pytest.MonkeyPatch, *found: Finding) -> None:
+    monkeypatch.setattr(doctor, "examine", lambda: iter(found))
+
+
+def test_this_machine_is_examined_down_to_a_computation_on_each_backend() -> None:
+    done = python(COMMAND, "doctor", "--json")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["exit_code"] == 0
+    checks = {check["check"]: check for check in facts["checks"]}
+    assert len(checks) == len(facts["checks"])
+    assert checks["numpy"]["found"].startswith(np.__version__)
+    names = [f"backend {status.name}" for status in backends.statuses()]
+    assert [check["check"] for check in facts["checks"]][-len(names) :] == names
+    for status in backends.statuses():
+        check = checks[f"backend {status.name}"]
+        assert status.reason in check["found"]
+        assert check["state"] == ("ok" if status.runs else "not applicable")
+    assert "folding ones to 3 x 3 is right" in checks["backend cpu"]["found"]
+    for check in checks.values():
+        assert check["state"] in get_args(doctor.State)
+        assert (check["cure"] == "") == (check["state"] == "ok")
+
+
+def test_people_read_the_same_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    findings(monkeypatch, Finding("oil", "warn", "low", "add oil"), Finding("tyres", "ok", "4"))
+    assert invoke("doctor").stdout.splitlines() == [
+        "check  state  found  cure",
+        "oil    warn   low    add oil",
+        "tyres  ok     4",
+    ]
+
+
+def test_the_exit_code_is_that_of_the_worst_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = (Finding("a", "ok", ""), Finding("b", "warn", ""), Finding("c", "not applicable", ""))
+    findings(monkeypatch, *good)
+    assert invoke("doctor").exit_code == 0
+    findings(monkeypatch, Finding("d", "fail", "", "", 4), *good, Finding("e", "fail", "", "", 7))
+    assert invoke("doctor").exit_code == 7
+    assert json.loads(invoke("doctor", "--json").stdout)["exit_code"] == 7
+
+
+def package(
+    distribution: str = "numpy",
+    module: str = "numpy",
+    oldest: str = "1.26",
+    extra: str | None = None,
+) -> Finding:
+    return doctor._package(Package(distribution, module, oldest, "tests", extra))
+
+
+def test_a_needed_package_fails_where_an_optional_one_warns() -> None:
+    assert package().state == "ok"
+    cases = ({"oldest": "999"}, {"module": "no_such_module"}, {"distribution": "no-such-package"})
+    for case in cases:
+        finding = package(**case)
+        assert finding.state == "fail"
+        assert finding.exit_code == errors.MissingExtraError.exit_code
+    assert [package(**case, extra="fast").state for case in cases] == [
+        "warn",
+        "warn",
+        "not applicable",
+    ]
+
+
+def test_what_is_wrong_with_a_package_is_said_with_the_cure() -> None:
+    old = package(oldest="999")
+    assert old.found == f"{np.__version__} is too old for tests; needs >=999"
+    assert old.cure == "pip install --upgrade 'numpy>=999'"
+    broken = package(module="no_such_module")
+    assert broken.found == f"{np.__version__} does not load: No module named 'no_such_module'"
+    absent = package(distribution="no-such-package", extra="fast")
+    assert absent.found == "not installed"
+    assert absent.cure == "for tests: pip install 'ascend-col2im[fast]'"
+
+
+def test_versions_are_compared_as_numbers() -> None:
+    assert doctor._release("2.13.0+cpu") == (2, 13, 0)
+    assert doctor._release("2.4") < doctor._release("2.13.0.dev1")
+
+
+def test_a_broken_optional_package_does_not_break_the_rest() -> None:
+    hidden = """
+import sys
+from importlib import metadata
+found = metadata.version
+metadata.version = lambda name: "9.9" if name == "torch-npu" else found(name)
+class Broken:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch_npu":
+            raise OSError("libascendcl.so: cannot open shared object file\\nmore")
+sys.meta_path.insert(0, Broken())
+"""
+    done = python(hidden + COMMAND, "doctor", "--json")
+    assert done.returncode == 0, done.stderr
+    checks = {check["check"]: check for check in json.loads(done.stdout)["checks"]}
+    assert checks["torch-npu"]["state"] == "warn"
+    assert checks["torch-npu"]["found"] == (
+        "9.9 does not load: libascendcl.so: cannot open shared object file"
+    )
+
+
+def test_a_backend_that_computes_wrongly_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    status = backends.Status("cpu", True, "a reason")
+    assert doctor._backend(status).state == "ok"
+    monkeypatch.setattr(doctor, "col2im", lambda *args, **options: np.ones((1, 3, 3)))
+    finding = doctor._backend(status)
+    assert (finding.state, finding.exit_code) == ("fail", errors.MismatchError.exit_code)
+    assert "must be [[1, 2, 1], [2, 4, 2], [1, 2, 1]]" in finding.found
+
+
+def test_a_backend_that_refuses_fails() -> None:
+    finding = doctor._backend(backends.Status("npu", True, "a wrong claim"))
+    assert (finding.state, finding.exit_code) == ("fail", errors.BackendError.exit_code)
+
+
+def test_the_toolkit_is_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ASCEND_HOME_PATH", raising=False)
+    assert doctor._toolkit().state == "not applicable"
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path))
+    assert doctor._toolkit() == Finding("CANN toolkit", "ok", str(tmp_path))
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path / "gone"))
+    assert doctor._toolkit().state == "warn"
+
+
+def test_packages_are_those_of_the_project() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needed = re.search(r"^dependencies = (.*)$", text, re.MULTILINE)
+    extras = re.search(r"^\[project.optional-dependencies\]\n(.*?)^test = ", text, re.M | re.S)
+    assert needed
+    assert extras
+    listed: set[tuple[str, str, str | None]]
+    listed = {(*requirement, None) for requirement in _requirements(needed[1])}
+    for line in extras[1].splitlines():
+        listed |= {(*requirement, line.split()[0]) for requirement in _requirements(line)}
+    assert {(known.distribution, known.oldest, known.extra) for known in doctor.PACKAGES} == listed
+
+
+def _requirements(text: str) -> list[tuple[str, str]]:
+    return re.findall(r'"([\w-]+)>=([\d.]+)"', text)

@@ -90,6 +90,9 @@ SYMBOLS: Final = {
 DTYPES: Final = {"float32": 0, "float16": 1, "bfloat16": 27}
 """``aclDataType`` of the dtypes that devices take, by this package's names."""
 
+COL2IM_DTYPES: Final = ("float32", "float16")
+"""What the operator Col2Im takes; Col2ImNd and Im2ColNd take all of `DTYPES`."""
+
 FORMAT_ND: Final = 2
 MALLOC_HUGE_FIRST: Final = 0
 HOST_TO_DEVICE: Final = 1

@@ -1,8 +1,8 @@
-"""The binding of the NPU operators: handles, both stages, and arrays that visit a device.
+"""The binding of the NPU operators: one call's handles and both of its stages.
 
-`launch` queues one call on a stream that somebody else owns; `col2im` and `im2col` take NumPy
-arrays to a device and back. Functions come from `ascend_col2im.opp`, signatures from
-`ascend_col2im._abi`. Nothing here knows the rules: callers check them first.
+`launch` queues a call on a stream that somebody else owns. Functions come from
+`ascend_col2im.opp`, signatures from `ascend_col2im._abi`. Nothing here knows the rules: callers
+check them first.
 
 Source: CANN's two-stage interface, ``aclnnXxxGetWorkspaceSize`` and ``aclnnXxx``. The second stage
 gives the executor back; where it is not reached, ``aclDestroyAclOpExecutor`` does (nnopbase,
@@ -12,23 +12,16 @@ gives the executor back; where it is not reached, ``aclDestroyAclOpExecutor`` do
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from . import _abi, opp
 from .errors import BackendError
 from .facts import TARGETS, Target
 from .geometry import Geometry, Ints
 from .messages import listed
-
-Array = npt.NDArray[Any]
-
 
 SOC_TARGETS: Final = (
     ("Ascend910B", "ascend910b"),
@@ -88,13 +81,20 @@ class Call(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def col2im_call(geometry: Geometry) -> Call:
-    """Return the call that folds: Col2Im where its single values suffice, else Col2ImNd."""
+def col2im_call(geometry: Geometry, dtype: str) -> Call:
+    """Return the call that folds: Col2Im where its dtypes and single values suffice.
+
+    Otherwise, and where no package has Col2Im, it is Col2ImNd.
+    """
     pads = geometry.pad_begin + geometry.pad_end
     nd = (geometry.output_size, geometry.kernel_size, geometry.dilation, pads, geometry.stride)
     attributes: dict[str, tuple[int | Ints, ...]] = {"aclnnCol2ImNd": nd}
     single = [set(values) for values in (geometry.stride, pads, geometry.dilation)]
-    if geometry.axes == 2 and all(len(values) == 1 for values in single):
+    if (
+        dtype in _abi.COL2IM_DTYPES
+        and geometry.axes == 2
+        and all(len(values) == 1 for values in single)
+    ):
         both = (value for values in single for value in values)
         attributes = {
             "aclnnCol2Im": (*geometry.output_size, *geometry.kernel_size, *both),
@@ -111,13 +111,30 @@ def im2col_call(geometry: Geometry) -> Call:
     return Call(("aclnnIm2ColNd",), {"aclnnIm2ColNd": nd}, _described(geometry))
 
 
+def operator(call: Call) -> opp.Operator:
+    """Return the installed operator that does a call on this machine's devices.
+
+    Raises
+    ------
+    BackendError
+        If there is none: no CANN, no package, or none for this product.
+    """
+    return opp.operator(call.names, target().name)
+
+
 def launch(
-    call: Call, source: View, out: View, stream: int | None, workspace: Callable[[int], int]
+    operator: opp.Operator,
+    call: Call,
+    source: View,
+    out: View,
+    stream: int | None,
+    workspace: Callable[[int], int],
 ) -> None:
     """Queue one call on a stream of the thread's device.
 
     Parameters
     ----------
+    operator : of `operator`, for the same call
     workspace : gives the device address of so many bytes, which must stay the call's own until
         the stream has passed it; called only if bytes are needed
 
@@ -125,11 +142,8 @@ def launch(
     ------
     NpuError
         If CANN fails; every handle has been given back.
-    BackendError
-        If no installed package has the operator.
     """
-    acl = opp.runtime()
-    name, prepare, execute, _ = opp.operator(call.names)
+    name, prepare, execute, _, acl = operator
     size, executor = ctypes.c_uint64(), ctypes.c_void_p()
     handles = _Handles(acl, lambda: f"{name} of {source}, to {out}, {call.parameters}")
     try:
@@ -158,32 +172,6 @@ def launch(
         raise failure
 
 
-def col2im(col: Array, geometry: Geometry, image: Array, device: int = 0) -> None:
-    """Fold ``col`` ``(N, C*K, L)`` into ``image`` ``(N, C, *output_size)`` on a device.
-
-    Blocks until ``image`` holds the result. Both are of one dtype that the device takes.
-
-    Raises
-    ------
-    NpuError, BackendError
-        As `launch`.
-    """
-    _visit(col2im_call(geometry), col, image, device)
-
-
-def im2col(image: Array, geometry: Geometry, col: Array, device: int = 0) -> None:
-    """Unfold ``image`` ``(N, C, *spatial)`` into ``col`` ``(N, C*K, L)`` on a device.
-
-    Blocks until ``col`` holds the result. Both are of one dtype that the device takes.
-
-    Raises
-    ------
-    NpuError, BackendError
-        As `launch`.
-    """
-    _visit(im2col_call(geometry), image, col, device)
-
-
 def target() -> Target:
     """Return what the rules know of this machine's devices.
 
@@ -198,38 +186,33 @@ def target() -> Target:
     return _target(soc.decode())
 
 
-def device_count() -> int:
-    """Return how many devices CANN sees.
-
-    Raises
-    ------
-    BackendError
-        If there is no CANN, or it finds no driver.
-    """
-    count = ctypes.c_uint32()
-    _initialise()
-    _check("aclrtGetDeviceCount", ctypes.byref(count))
-    return count.value
-
-
-@contextmanager
-def bound(device: int) -> Iterator[None]:
-    """Bind the calling thread to a device, and to the one it had afterwards.
+class Bound:
+    """A context that binds the calling thread to a device, and to the one it had afterwards.
 
     A thread that had none is left on device 0, where torch_npu expects a new thread to be.
     """
-    current = ctypes.c_int32()
-    status = opp.runtime().aclrtGetDevice(ctypes.byref(current))
-    if status not in (0, _abi.CONTEXT_NULL):
-        raise NpuError("aclrtGetDevice", status)
-    if status or current.value != device:
-        _check("aclrtSetDevice", device)
-    try:
-        yield
-    finally:
-        before = 0 if status else current.value
-        if before != device:
-            _check("aclrtSetDevice", before)
+
+    __slots__ = ("_acl", "_before", "_device")
+
+    def __init__(self, acl: Any, device: int) -> None:
+        self._acl = acl
+        self._device = device
+        self._before = device
+
+    def __enter__(self) -> None:
+        current = ctypes.c_int32()
+        status = self._acl.aclrtGetDevice(ctypes.byref(current))
+        if status not in (0, _abi.CONTEXT_NULL):
+            raise NpuError("aclrtGetDevice", status)
+        if status or current.value != self._device:
+            check("aclrtSetDevice", self._device)
+        self._before = current.value
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if self._before != self._device:
+            status = self._acl.aclrtSetDevice(self._before)
+            if status and error is None:
+                raise NpuError("aclrtSetDevice", status)
 
 
 class _Handles:
@@ -270,85 +253,11 @@ class _Handles:
         return handle
 
 
-def _visit(call: Call, source: Array, out: Array, device: int) -> None:
-    """Carry an array to the device, run a call there and carry its result back."""
-    _initialise()
-    opp.operator(call.names)  # before anything is allocated
-    dense = np.ascontiguousarray(source)
-    result = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
-    try:
-        with bound(device), ExitStack() as memory:
-            first = memory.enter_context(_memory(dense.nbytes))
-            last = memory.enter_context(_memory(result.nbytes))
-            _copy(first, dense.ctypes.data, dense.nbytes, _abi.HOST_TO_DEVICE)
-            with _stream() as stream:  # which is done before any memory goes
-                launch(
-                    call,
-                    _dense_view(dense, first),
-                    _dense_view(result, last),
-                    stream,
-                    lambda size: memory.enter_context(_memory(size)),
-                )
-                _check("aclrtSynchronizeStream", stream)
-            _copy(result.ctypes.data, last, result.nbytes, _abi.DEVICE_TO_HOST)
-    except NpuError as error:
-        error.context = error.context or (
-            f"{call.names[0]} of {source.dtype} {listed(source.shape)} to {listed(out.shape)}, "
-            f"{call.parameters}, on device {device}"
-        )
-        raise
-    if result is not out:
-        out[...] = result
-
-
-def _dense_view(array: Array, address: int) -> View:
-    strides = tuple(stride // array.itemsize for stride in array.strides)
-    return View(address, array.dtype.name, array.shape, strides, 0, array.size)
-
-
-def _memory(size: int) -> AbstractContextManager[int]:
-    return _owned("aclrtMalloc", "aclrtFree", size, _abi.MALLOC_HUGE_FIRST)
-
-
-def _stream() -> AbstractContextManager[int]:
-    return _owned("aclrtCreateStream", "aclrtDestroyStream")
-
-
-@contextmanager
-def _owned(make: str, release: str, *arguments: int) -> Iterator[int]:
-    """Make something that CANN hands out through a pointer, and give it back once."""
-    handle = ctypes.c_void_p()
-    _check(make, ctypes.byref(handle), *arguments)
-    address = handle.value or 0
-    try:
-        yield address
-    except BaseException:  # what went wrong first is what the user has to know
-        getattr(opp.runtime(), release)(address)
-        raise
-    _check(release, address)
-
-
-def _copy(destination: int, source: int, size: int, kind: int) -> None:
-    _check("aclrtMemcpy", destination, size, source, size, kind)
-
-
-def _check(symbol: str, *arguments: Any) -> None:
+def check(symbol: str, *arguments: Any) -> None:
+    """Call a function of CANN itself, and raise `NpuError` unless it succeeds."""
     status = getattr(opp.runtime(), symbol)(*arguments)
     if status:
         raise NpuError(symbol, status)
-
-
-def _initialise() -> None:
-    """Initialise CANN unless this process has, by whomever."""
-    acl = opp.runtime()
-    if acl not in _initialised:
-        status = acl.aclInit(None)
-        if status not in (0, _abi.REPEAT_INITIALIZE):
-            raise NpuError("aclInit", status)
-        _initialised.append(acl)
-
-
-_initialised: list[Any] = []
 
 
 @cache

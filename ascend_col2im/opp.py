@@ -28,18 +28,19 @@ INSTALL_CANN: Final = (
     "install CANN and source its set_env.sh before starting Python, "
     "or make a simulated installation: ascend-col2im sim DIR"
 )
-INSTALL_PACKAGE: Final = "ascend-col2im build && ascend-col2im deploy"
+INSTALL_PACKAGE: Final = "ascend-col2im build --soc {target} && ascend-col2im deploy"
 
 _Environment = tuple[str | None, ...]
 
 
 class Operator(NamedTuple):
-    """The two stages of one operator, and the library they are from."""
+    """The two stages of one operator, the library they are from, and `runtime` to go with them."""
 
     name: str
     prepare: Any
     execute: Any
     path: Path
+    acl: Any
 
 
 class Place(NamedTuple):
@@ -63,18 +64,18 @@ def runtime() -> Any:
     return found
 
 
-def operator(names: tuple[str, ...]) -> Operator:
-    """Return the first of some operators that an installed package has.
+def operator(names: tuple[str, ...], target: str) -> Operator:
+    """Return the first of some operators that an installed package has for a target.
 
     Raises
     ------
     BackendError
         Listing every library tried and what is wrong with it.
     """
-    key = (names, _environment())
+    key = (names, target, _environment())
     found = _operators.get(key)
     if found is None:
-        found = _operators[key] = _find_operator(names)
+        found = _operators[key] = _find_operator(names, target)
     return found
 
 
@@ -103,7 +104,7 @@ def places() -> list[Place]:
 
 
 _runtimes: dict[_Environment, SimpleNamespace] = {}
-_operators: dict[tuple[tuple[str, ...], _Environment], Operator] = {}
+_operators: dict[tuple[tuple[str, ...], str, _Environment], Operator] = {}
 
 
 def _environment() -> _Environment:
@@ -131,32 +132,38 @@ def _load_cann(library: Library) -> ctypes.CDLL:
     raise BackendError(f"{library} of CANN cannot be loaded; {INSTALL_CANN}" + _indented(tried))
 
 
-def _find_operator(names: tuple[str, ...]) -> Operator:
+def _find_operator(names: tuple[str, ...], target: str) -> Operator:
     runtime()  # packages link CANN's libraries, by name
     tried = []
     for place in places():
-        found = place.problem or _operator_in(place.path, names)
+        found = place.problem or _operator_in(place.path, names, target)
         if isinstance(found, Operator):
             return found
         tried.append(f"{place.path}: {found}")
     if not tried:
         tried.append(f"nothing: none of {', '.join(VARIABLES)} is set; {INSTALL_CANN}")
     raise BackendError(
-        f"no installed operator package has {' or '.join(names)}; "
-        f"build and deploy it: {INSTALL_PACKAGE}" + _indented(tried)
+        f"no installed operator package has {' or '.join(names)} for {target}; "
+        f"build and deploy it: {INSTALL_PACKAGE.format(target=target)}" + _indented(tried)
     )
 
 
-def _operator_in(path: Path, names: tuple[str, ...]) -> Operator | str:
-    """Return the first of some operators that a library has, or what is wrong with it."""
+def _operator_in(path: Path, names: tuple[str, ...], target: str) -> Operator | str:
+    """Return the first of some operators that a package has, or what is wrong with it."""
+    if not path.exists():
+        return "there is no such file"
+    config = path.parents[2] / "op_impl" / "ai_core" / "tbe" / "config"
+    if not (config / target).is_dir():
+        others = sorted(entry.name for entry in config.glob("*"))
+        return f"is built for {', '.join(others) or 'no device'}, not for {target}"
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
-        return str(error) if path.exists() else "there is no such file"
+        return str(error)
     for name in names:
         try:
             prepare = _function(library, f"{name}GetWorkspaceSize")
-            return Operator(name, prepare, _function(library, name), path)
+            return Operator(name, prepare, _function(library, name), path, runtime())
         except AttributeError:
             continue
     return f"has no {' or '.join(names)}"

@@ -4,6 +4,7 @@
 // functions of Col2ImNd and Im2ColNd out, NO_OPS leaves all of them out.
 #include <vector>
 
+#include "aclnn_ops.h"
 #include "ascendc/half.h"
 #include "op_launch.h"
 
@@ -169,23 +170,21 @@ aclnnStatus prepare(const char *symbol, const NpuSimOp &op, const aclTensor *in,
     return npuSimPrepare(symbol, &op, &in, 1, &out, 1, &given, workspaceSize, executor);
 }
 
-const NpuSimOp kCol2Im = {"Col2Im", 1, 1, tileFold, run, release};
+const NpuSimOp kCol2Im = {"Col2Im", 1, 0, tileFold, run, release};
 #ifndef ONLY_COL2IM
-const NpuSimOp kCol2ImNd = {"Col2ImNd", 1, 1, tileFold, run, release};
-const NpuSimOp kIm2ColNd = {"Im2ColNd", 1, 1, tileUnfold, run, release};
+const NpuSimOp kCol2ImNd = {"Col2ImNd", 1, 0, tileFold, run, release};
+const NpuSimOp kIm2ColNd = {"Im2ColNd", 1, 0, tileUnfold, run, release};
 #endif
 
 } // namespace
 
 #define EXECUTE(name)                                                                                            \
-    ACL_FUNC_VISIBILITY aclnnStatus name(void *workspace, uint64_t size, aclOpExecutor *executor, aclrtStream stream) \
+    aclnnStatus name(void *workspace, uint64_t size, aclOpExecutor *executor, aclrtStream stream) \
     {                                                                                                            \
         return npuSimLaunch(#name, workspace, size, executor, stream);                                           \
     }
 
-extern "C" {
-
-ACL_FUNC_VISIBILITY aclnnStatus aclnnCol2ImGetWorkspaceSize(const aclTensor *col, int64_t outputH, int64_t outputW,
+aclnnStatus aclnnCol2ImGetWorkspaceSize(const aclTensor *col, int64_t outputH, int64_t outputW,
                                                             int64_t kernelH, int64_t kernelW, int64_t strideVal,
                                                             int64_t paddingVal, int64_t dilationVal,
                                                             const aclTensor *out, uint64_t *workspaceSize,
@@ -198,7 +197,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnCol2ImGetWorkspaceSize(const aclTensor *col
 EXECUTE(aclnnCol2Im)
 
 #ifndef ONLY_COL2IM
-ACL_FUNC_VISIBILITY aclnnStatus aclnnCol2ImNdGetWorkspaceSize(const aclTensor *col, const aclIntArray *imageShape,
+aclnnStatus aclnnCol2ImNdGetWorkspaceSize(const aclTensor *col, const aclIntArray *imageShape,
                                                               const aclIntArray *blockShape,
                                                               const aclIntArray *dilations, const aclIntArray *pads,
                                                               const aclIntArray *strides, const aclTensor *out,
@@ -210,7 +209,7 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnCol2ImNdGetWorkspaceSize(const aclTensor *c
 }
 EXECUTE(aclnnCol2ImNd)
 
-ACL_FUNC_VISIBILITY aclnnStatus aclnnIm2ColNdGetWorkspaceSize(const aclTensor *image, const aclIntArray *blockShape,
+aclnnStatus aclnnIm2ColNdGetWorkspaceSize(const aclTensor *image, const aclIntArray *blockShape,
                                                               const aclIntArray *dilations, const aclIntArray *pads,
                                                               const aclIntArray *strides, const aclTensor *out,
                                                               uint64_t *workspaceSize, aclOpExecutor **executor)
@@ -220,6 +219,4 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnIm2ColNdGetWorkspaceSize(const aclTensor *i
 }
 EXECUTE(aclnnIm2ColNd)
 #endif
-
-} // extern "C"
 #endif

@@ -1,0 +1,172 @@
+"""NumPy arrays on an NPU: carried to the device, computed there and carried back.
+
+The counterpart of `ascend_col2im.cpu_fallback`; needs CANN and an operator package, not torch. It
+shares a process with torch_npu: CANN is initialised by whichever comes first, and each call binds
+its thread to the device and back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _abi, opp
+from .aclnn import (
+    Bound,
+    Call,
+    NpuError,
+    View,
+    check,
+    col2im_call,
+    im2col_call,
+    launch,
+    operator,
+    target,
+)
+from .errors import BackendError
+from .geometry import Geometry
+from .messages import listed
+
+Array = npt.NDArray[Any]
+
+OPERATORS: Final = {
+    "col2im": ("aclnnCol2Im", "aclnnCol2ImNd"),
+    "im2col": ("aclnnIm2ColNd",),
+}
+"""What a package needs, one of each, to serve an operation at all."""
+
+
+def require(op: str) -> str:
+    """Return what an operation would run on, in words.
+
+    Raises
+    ------
+    BackendError
+        If it cannot run here, with the reason and the cure.
+    """
+    count = device_count()
+    if count == 0:
+        raise BackendError("CANN finds no device; npu-smi info shows whether the driver does")
+    found = opp.operator(OPERATORS[op], target().name)
+    return f"{count} of {target().product}, {found.name} of {found.path}"
+
+
+def col2im(col: Array, geometry: Geometry, image: Array, device: int = 0) -> None:
+    """Fold ``col`` ``(N, C*K, L)`` into ``image`` ``(N, C, *output_size)`` on a device.
+
+    Blocks until ``image`` holds the result. Both are of one dtype that the device takes.
+
+    Raises
+    ------
+    BackendError
+        As `operator` and `launch`.
+    """
+    _visit(col2im_call(geometry, col.dtype.name), col, image, device)
+
+
+def im2col(image: Array, geometry: Geometry, col: Array, device: int = 0) -> None:
+    """Unfold ``image`` ``(N, C, *spatial)`` into ``col`` ``(N, C*K, L)`` on a device.
+
+    Blocks until ``col`` holds the result. Both are of one dtype that the device takes.
+
+    Raises
+    ------
+    BackendError
+        As `operator` and `launch`.
+    """
+    _visit(im2col_call(geometry), image, col, device)
+
+
+def device_count() -> int:
+    """Return how many devices CANN sees.
+
+    Raises
+    ------
+    BackendError
+        If there is no CANN, or it finds no driver.
+    """
+    count = ctypes.c_uint32()
+    _initialise()
+    check("aclrtGetDeviceCount", ctypes.byref(count))
+    return count.value
+
+
+def _visit(call: Call, source: Array, out: Array, device: int) -> None:
+    """Carry an array to the device, run a call there and carry its result back."""
+    _initialise()
+    chosen = operator(call)  # before anything is allocated
+    dense = np.ascontiguousarray(source)
+    result = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+    try:
+        with Bound(chosen.acl, device), ExitStack() as memory:
+            first = memory.enter_context(_memory(dense.nbytes))
+            last = memory.enter_context(_memory(result.nbytes))
+            _copy(first, dense.ctypes.data, dense.nbytes, _abi.HOST_TO_DEVICE)
+            with _stream() as stream:  # which is done before any memory goes
+                launch(
+                    chosen,
+                    call,
+                    _dense_view(dense, first),
+                    _dense_view(result, last),
+                    stream,
+                    lambda size: memory.enter_context(_memory(size)),
+                )
+                check("aclrtSynchronizeStream", stream)
+            _copy(result.ctypes.data, last, result.nbytes, _abi.DEVICE_TO_HOST)
+    except NpuError as error:
+        error.context = error.context or (
+            f"{chosen.name} of {source.dtype} {listed(source.shape)} to {listed(out.shape)}, "
+            f"{call.parameters}, on device {device}"
+        )
+        raise
+    if result is not out:
+        out[...] = result
+
+
+def _dense_view(array: Array, address: int) -> View:
+    strides = tuple(stride // array.itemsize for stride in array.strides)
+    return View(address, array.dtype.name, array.shape, strides, 0, array.size)
+
+
+def _memory(size: int) -> AbstractContextManager[int]:
+    return _owned("aclrtMalloc", "aclrtFree", size, _abi.MALLOC_HUGE_FIRST)
+
+
+def _stream() -> AbstractContextManager[int]:
+    return _owned("aclrtCreateStream", "aclrtDestroyStream")
+
+
+@contextmanager
+def _owned(make: str, release: str, *arguments: int) -> Iterator[int]:
+    """Make something that CANN hands out through a pointer, and give it back once."""
+    handle = ctypes.c_void_p()
+    check(make, ctypes.byref(handle), *arguments)
+    address = handle.value or 0
+    try:
+        yield address
+    except BaseException:  # what went wrong first is what the user has to know
+        getattr(opp.runtime(), release)(address)
+        raise
+    check(release, address)
+
+
+def _copy(destination: int, source: int, size: int, kind: int) -> None:
+    check("aclrtMemcpy", destination, size, source, size, kind)
+
+
+def _initialise() -> None:
+    """Initialise CANN unless this process has, by whomever."""
+    acl = opp.runtime()
+    if acl not in _initialised:
+        status = acl.aclInit(None)
+        if status not in (0, _abi.REPEAT_INITIALIZE):
+            raise NpuError("aclInit", status)
+        _initialised.append(acl)
+
+
+_initialised: list[Any] = []

@@ -1,0 +1,188 @@
+"""The operators of `ascend_col2im.torch_op` on NPU tensors.
+
+Importing this registers the kernels under ``PrivateUse1``, the dispatch key that torch_npu uses;
+it needs neither torch_npu nor CANN. Autograd, compilation and the checks of users' arguments are
+`ascend_col2im.torch_op`'s.
+
+torch_npu queues its own launches on the host. Reading a stream's handle waits until that queue is
+empty, so the handle is read for every launch, right before it, and never kept: then whatever was
+queued before is on the stream before. Output and workspace come from torch's allocator on the
+current stream, where memory may be used again as soon as the launch is queued. Inputs are
+described by their strides and offset; the operator decides whether it has to make them dense.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any, Final
+
+import torch
+
+from . import aclnn, opp, parameters, rules
+from .errors import BackendError
+from .geometry import Ints
+from .messages import refuse
+
+Sizes = Sequence[int]
+
+DENSE_FORMATS: Final = {0: "NCHW", 2: "ND", 30: "NCDHW", 47: "NCL"}
+"""The formats of torch_npu (``aclFormat``) whose memory lies as the strides say."""
+
+
+def _col2im(col: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
+    target = _checked("col2im", "col", col)
+    plan = _col2im_plan(target, tuple(col.shape), *map(tuple, sizes))
+    rules.check_addressable("col2im", plan, col.itemsize)
+    shape = (plan.N, plan.C, *plan.geometry.output_size)
+    call = aclnn.col2im_call(plan.geometry, _dtype_name(col.dtype))
+    image = _run("col2im", call, col, sizes, 3, shape)
+    return image.view(plan.image_shape)
+
+
+def _im2col(x: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
+    target = _checked("im2col", "x", x)
+    plan = _im2col_plan(target, tuple(x.shape), *map(tuple, sizes))
+    rules.check_addressable("im2col", plan, x.itemsize)
+    geometry = plan.geometry
+    shape = (plan.N, plan.C * geometry.K, geometry.L)
+    col = _run("im2col", aclnn.im2col_call(geometry), x, sizes, 2 + geometry.axes, shape)
+    return col.view(plan.col_shape)
+
+
+_LIBRARY: Final[Any] = torch.library.Library("ascend_col2im", "IMPL")  # type: ignore[no-untyped-call]
+_LIBRARY.impl("col2im", _col2im, "PrivateUse1")
+_LIBRARY.impl("im2col", _im2col, "PrivateUse1")
+
+
+def _checked(op: str, name: str, tensor: torch.Tensor) -> str:
+    """Check what only the device can tell; return the name of its target."""
+    target = _target()
+    rules.check_dtype(op, name, _dtype_name(tensor.dtype), target)
+    layout = _torch_npu().get_npu_format(tensor)
+    if layout not in DENSE_FORMATS:
+        refuse(
+            op,
+            "format",
+            f"{name} has format {layout!r}; must be {' or '.join(DENSE_FORMATS.values())}: "
+            f"torch_npu.npu_format_cast({name}, 2)",
+        )
+    return target
+
+
+def _run(
+    op: str,
+    call: aclnn.Call,
+    tensor: torch.Tensor,
+    sizes: tuple[Sizes, ...],
+    rank: int,
+    shape: Ints,
+) -> torch.Tensor:
+    """Compute one call on the tensor's device; return its batched result."""
+    try:
+        operator = aclnn.operator(call)
+    except BackendError as error:
+        return _on_cpu(op, tensor, sizes, shape, str(error))
+    result = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
+    if result.numel():
+        npu, index = torch.get_device_module(tensor.device), tensor.device.index
+        # The queue that reading a stream's handle empties is that of torch's current device.
+        with nullcontext() if npu.current_device() == index else npu.device(index):
+            _launch(operator, call, tensor, result, rank)
+    return result
+
+
+def _launch(
+    operator: opp.Operator, call: aclnn.Call, tensor: torch.Tensor, result: torch.Tensor, rank: int
+) -> None:
+    """Launch on the current stream of torch's current device, which is the tensors'."""
+    scratch = []
+
+    def workspace(size: int) -> int:
+        scratch.append(torch.empty(size, dtype=torch.uint8, device=tensor.device))
+        return scratch[0].data_ptr()
+
+    source, target = _view(tensor, rank), _view(result, result.ndim)
+    index = tensor.device.index
+    with aclnn.Bound(operator.acl, index):
+        aclnn.launch(operator, call, source, target, _stream_handle()(index), workspace)
+
+
+@cache
+def _stream_handle() -> Callable[[int], int]:
+    """Return the function that waits for torch_npu's host queue and gives the current stream."""
+    torch_npu = _torch_npu()
+    # torch_npu before 2.5.1 has only the slower way.
+    quick: Callable[[int], int] | None = getattr(torch_npu._C, "_npu_getCurrentRawStream", None)
+    return quick or (lambda index: int(torch_npu.npu.current_stream(index).npu_stream))
+
+
+@cache
+def _torch_npu() -> Any:
+    return import_module("torch_npu")
+
+
+def _view(tensor: torch.Tensor, rank: int) -> aclnn.View:
+    """Describe a tensor where it lies, an unbatched one as a batch of one."""
+    shape, strides = tuple(tensor.shape), tensor.stride()
+    if len(shape) < rank:
+        shape, strides = (1, *shape), (shape[0] * strides[0], *strides)
+    storage = tensor.untyped_storage()
+    return aclnn.View(
+        storage.data_ptr(),
+        _dtype_name(tensor.dtype),
+        shape,
+        strides,
+        int(tensor.storage_offset()),
+        storage.nbytes() // tensor.itemsize,
+    )
+
+
+def _on_cpu(
+    op: str, tensor: torch.Tensor, sizes: tuple[Sizes, ...], shape: Ints, reason: str
+) -> torch.Tensor:
+    """Compute on the CPU what no installed package can, and say so once for each reason."""
+    if reason not in _warned:
+        _warned.add(reason)
+        warnings.warn(f"{op} of NPU tensors runs on the CPU: {reason}", stacklevel=2)
+    operator = getattr(torch.ops.ascend_col2im, op)
+    result: torch.Tensor = operator(tensor.cpu(), *sizes).to(tensor.device)
+    return result.view(shape)
+
+
+_warned: set[str] = set()
+
+
+@cache
+def _target() -> str:
+    return aclnn.target().name
+
+
+@cache
+def _dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+# The plans are the CPU's, which takes an empty batch as torch does: nothing is launched for it. Of
+# the device's own limits, the one on axes is checked here.
+@lru_cache(maxsize=4096)
+def _col2im_plan(target: str, col_shape: Ints, output_size: Ints, *windows: Ints) -> rules.Plan:
+    rules.check_col_rank("col2im", col_shape)
+    given = parameters.col2im_parameters("col2im", target, output_size, *_as_given(*windows))
+    return rules.col2im_plan("col2im", col_shape, given, "cpu")
+
+
+@lru_cache(maxsize=4096)
+def _im2col_plan(target: str, image_shape: Ints, *windows: Ints) -> rules.Plan:
+    given = parameters.im2col_parameters("im2col", target, image_shape, *_as_given(*windows))
+    return rules.im2col_plan("im2col", image_shape, given, "cpu")
+
+
+def _as_given(
+    kernel_size: Ints, stride: Ints, pad_begin: Ints, pad_end: Ints, dilation: Ints
+) -> tuple[object, ...]:
+    """Put the operators' parameters back into the form that users give."""
+    return kernel_size, stride, tuple(zip(pad_begin, pad_end, strict=True)), dilation

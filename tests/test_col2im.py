@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -153,18 +154,31 @@ def test_parameters_as_ints_sequences_and_pairs_mean_the_same() -> None:
     case = Case((4, 4), (2, 2), (3, 3), (1, 1), (1, 1), (2, 2))
     col = numbered(case)
     expected = oracles.scatter(col, case)
-    single = {"output_size": 4, "kernel_size": 2, "stride": 3, "padding": 1, "dilation": 2}
-    for spelling in (
+    single: dict[str, Any] = {
+        "output_size": 4,
+        "kernel_size": 2,
+        "stride": 3,
+        "padding": 1,
+        "dilation": 2,
+    }
+    spellings: tuple[Callable[[int], Any], ...] = (
         lambda value: value,
         lambda value: (value,) * 2,
         lambda value: [value] * 2,
         lambda value: np.array([value] * 2, np.uint8),
         np.int64,
         np.uint16,
-    ):
-        kwargs = {name: spelling(value) for name, value in single.items()}
+    )
+    for spelling in spellings:
+        kwargs: dict[str, Any] = {name: spelling(value) for name, value in single.items()}
         assert_same_bits(col2im(col, **kwargs), expected)
-    for padding in ([[1, 1], [1, 1]], ((1, 1),), np.ones((2, 2), int), [np.ones(2, int)] * 2):
+    paddings: list[Any] = [
+        [[1, 1], [1, 1]],
+        ((1, 1),),
+        np.ones((2, 2), int),
+        [np.ones(2, int)] * 2,
+    ]
+    for padding in paddings:
         assert_same_bits(col2im(col, **{**single, "padding": padding}), expected)
 
 
@@ -188,9 +202,9 @@ def test_any_layout_gives_the_same_bits_and_stays_unmodified(layout: Any, dtype:
     for case in CASES.values():
         col = numbered(case, N=2, C=3, dtype=np.int16).astype(dtype)
         unusual = layout(col)
-        before = bytes(memoryview(np.ascontiguousarray(unusual)))
+        before = unusual.tobytes()
         assert_same_bits(col2im(unusual, **case.kwargs), col2im(col, **case.kwargs))
-        assert bytes(memoryview(np.ascontiguousarray(unusual))) == before
+        assert unusual.tobytes() == before
 
 
 def test_a_broadcast_input_equals_its_copy() -> None:
@@ -287,12 +301,13 @@ def test_a_stride_of_any_64_bit_size_leaves_one_window() -> None:
 
 def test_a_refused_call_leaves_out_unchanged() -> None:
     out = np.full((1, 1, 3, 3), 5.0)
-    for wrong in (
+    wrongs: list[dict[str, Any]] = [
         {"kernel_size": 2, "stride": 0},
         {"kernel_size": 2, "padding": 1},
         {"kernel_size": 3},
         {"output_size": 4, "kernel_size": 2, "padding": 9},
-    ):
+    ]
+    for wrong in wrongs:
         with pytest.raises(RuleError):
             col2im(np.ones((1, 4, 4)), **{"output_size": 3, "out": out, **wrong})
         assert (out == 5).all()

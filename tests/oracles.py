@@ -112,7 +112,8 @@ def scatter(col: Array, case: Case, accumulator: Any = None) -> Array:
         for flat_w, window in enumerate(np.ndindex(*case.windows)):
             pixel = case.target(window, tap)
             if pixel is not None:
-                there = image[(..., *pixel)]
+                everywhere: tuple[Any, ...] = (..., *pixel)
+                there = image[everywhere]
                 there += col[:, flat_k :: case.taps, flat_w].astype(image.dtype)
     return image.astype(col.dtype)
 
@@ -131,7 +132,8 @@ def gather(col: Array, case: Case) -> Array:
                 if rest == 0 and 0 <= w < case.windows[d]:
                     window.append(w)
             if len(window) == len(pixel):
-                image[(..., *pixel)] += columns[(..., *tap, *window)]
+                there = image[(..., *pixel)]
+                there += columns[(..., *tap, *window)]
     return image
 
 

@@ -22,6 +22,7 @@ from tests.cases import (
     VALID_AXES,
     assert_equal_taps,
     assert_same_bits,
+    many_planes,
     numbered,
     products,
 )
@@ -48,6 +49,24 @@ def test_every_small_axis_equals_three_oracles(kernel_size: int, dilation: int) 
     assert len(axes) > 100
     for case in axes:
         assert_equals_three_oracles(case)
+
+
+def test_every_small_axis_of_many_planes_equals_the_adjoint() -> None:
+    for case in VALID_AXES:
+        N, C = many_planes(case)
+        col = numbered(case, N, C)
+        np.testing.assert_array_equal(
+            col2im(col, **case.kwargs), oracles.adjoint(col, case), str(case)
+        )
+
+
+def test_products_of_many_planes_equal_the_adjoint() -> None:
+    for case in (*CASES.values(), *products(2, 200), *products(3, 60)):
+        N, C = many_planes(case)
+        col = numbered(case, N, C)
+        np.testing.assert_array_equal(
+            col2im(col, **case.kwargs), oracles.adjoint(col, case), str(case)
+        )
 
 
 @named
@@ -196,11 +215,15 @@ def test_stride_padding_and_dilation_are_keyword_only() -> None:
         col2im(np.ones((1, 4, 4)), 3, 2, 1)  # type: ignore[call-overload]
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["few planes", "many planes"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "complex64", "bool"])
-def test_any_layout_gives_the_same_bits_and_stays_unmodified(layout: Any, dtype: str) -> None:
+def test_any_layout_gives_the_same_bits_and_stays_unmodified(
+    layout: Any, dtype: str, many: bool
+) -> None:
     for case in CASES.values():
-        col = numbered(case, N=2, C=3, dtype=np.int16).astype(dtype)
+        N, C = many_planes(case, np.dtype(dtype).itemsize) if many else (2, 3)
+        col = numbered(case, N, C, dtype=np.int16).astype(dtype)
         unusual = layout(col)
         before = unusual.tobytes()
         assert_same_bits(col2im(unusual, **case.kwargs), col2im(col, **case.kwargs))
@@ -225,11 +248,15 @@ def test_lists_and_memory_maps_are_arrays(tmp_path: Path) -> None:
     assert_same_bits(col2im(mapped, **case.kwargs), expected)
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["few planes", "many planes"])
 @pytest.mark.parametrize("layout", OUT_LAYOUTS.values(), ids=OUT_LAYOUTS.keys())
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "complex128", "bool"])
-def test_out_of_any_layout_is_overwritten_and_returned(layout: Any, dtype: str) -> None:
+def test_out_of_any_layout_is_overwritten_and_returned(
+    layout: Any, dtype: str, many: bool
+) -> None:
     for case in CASES.values():
-        col = numbered(case, N=2, C=3, dtype=np.int16).astype(dtype)
+        N, C = many_planes(case, np.dtype(dtype).itemsize) if many else (2, 3)
+        col = numbered(case, N, C, dtype=np.int16).astype(dtype)
         expected = col2im(col, **case.kwargs)
         out = layout(np.full_like(expected, 77))
         assert col2im(col, **case.kwargs, out=out) is out

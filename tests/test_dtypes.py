@@ -11,7 +11,7 @@ import pytest
 from ascend_col2im import col2im, overlap_count
 from ascend_col2im.facts import ACCUMULATORS, CPU
 from tests import oracles
-from tests.cases import CASES, assert_same_bits, numbered, products
+from tests.cases import CASES, assert_same_bits, many_planes, numbered, products
 from tests.dtypes import BFLOAT16, dtype_of, random_array
 from tests.layouts import LAYOUTS
 from tests.oracles import Array, Case
@@ -50,11 +50,13 @@ def test_the_cpu_takes_every_numeric_dtype_of_onnx() -> None:
     assert list(CPU.dtypes) == sorted(ACCUMULATORS) == ONNX_DTYPES
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["few planes", "many planes"])
 @pytest.mark.parametrize("dtype", ONNX_DTYPES)
-def test_bits_equal_the_scatter_loop_in_row_major_order(dtype: str) -> None:
+def test_bits_equal_the_scatter_loop_in_row_major_order(dtype: str, many: bool) -> None:
     accumulator = dtype_of("float32" if dtype in HALVES else dtype)
     for case in (*CASES.values(), *products(2, 30)):
-        col = random_array(dtype, (2, 3 * case.taps, case.length))
+        N, C = many_planes(case, dtype_of(dtype).itemsize) if many else (2, 3)
+        col = random_array(dtype, (N, C * case.taps, case.length))
         expected = oracles.scatter(col, case, accumulator)
         image = col2im(col, **case.kwargs)
         assert image.dtype == dtype_of(dtype)
@@ -117,10 +119,12 @@ def test_float64_does_not_pass_through_float32() -> None:
 @pytest.mark.parametrize("dtype", [name for name in ONNX_DTYPES if "int" in name])
 def test_integers_wrap(dtype: str) -> None:
     limits = np.iinfo(dtype)
-    image = col2im(np.full((1, 4, 4), limits.max, dtype), **plain.kwargs)
+    image = col2im(np.full((9000, 4, 4), limits.max, dtype), **plain.kwargs)
     low, many = int(limits.min), 2**limits.bits
     sums = [int(limits.max) * count for count in (1, 2, 1, 2, 4, 2, 1, 2, 1)]
-    assert image.ravel().tolist() == [(total - low) % many + low for total in sums]
+    expected = [(total - low) % many + low for total in sums]
+    assert image[0].ravel().tolist() == expected
+    assert (image == image[0]).all()
 
 
 def test_bool_is_or_of_all_that_cover_a_pixel() -> None:
@@ -139,45 +143,53 @@ def windows_over(case: Case, window: int) -> Array:
     return cover
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["few planes", "many planes"])
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
-def test_nan_and_inf_reach_only_the_pixels_of_their_window(dtype: str, poison: float) -> None:
+def test_nan_and_inf_reach_only_the_pixels_of_their_window(
+    dtype: str, poison: float, many: bool
+) -> None:
     for case in CASES.values():
+        N, C = many_planes(case, dtype_of(dtype).itemsize) if many else (2, 3)
         for window in {0, case.length // 2, case.length - 1}:
-            clean = numbered(case, N=2, C=2, dtype=np.int8).astype(dtype_of(dtype))
+            clean = numbered(case, N, C, dtype=np.int8).astype(dtype_of(dtype))
             poisoned = clean.copy()
-            poisoned[1, case.taps :, window] = poison
+            poisoned[N - 1, case.taps : 2 * case.taps, window] = poison
             image, expected = col2im(poisoned, **case.kwargs), col2im(clean, **case.kwargs)
             covered = np.zeros(image.shape, bool)
-            covered[1, 1] = windows_over(case, window) > 0
+            covered[N - 1, 1] = windows_over(case, window) > 0
             assert_same_bits(image[~covered], expected[~covered])
             assert not np.isfinite(image[covered]).any()
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_infinities_of_both_signs_make_nan_without_a_warning(dtype: str) -> None:
-    col = np.zeros((1, 4, 4)).astype(dtype_of(dtype))
-    col[0, 0, 3], col[0, 3, 0] = np.inf, -np.inf
-    image = col2im(col, **plain.kwargs)
-    assert np.isnan(image[0, 0, 1, 1])
-    assert np.isfinite(np.delete(image.ravel(), 4)).all()
+    for N in (1, 20_000):
+        col = np.zeros((N, 4, 4)).astype(dtype_of(dtype))
+        col[-1, 0, 3], col[-1, 3, 0] = np.inf, -np.inf
+        image = col2im(col, **plain.kwargs)
+        assert np.isnan(image[-1, 0, 1, 1])
+        assert np.isfinite(image).sum() == image.size - 1
 
 
 @pytest.mark.parametrize("dtype", LARGEST)
 def test_a_sum_beyond_the_dtype_is_infinite_whatever_numpy_is_told_to_raise(dtype: str) -> None:
     largest = LARGEST[dtype]
-    col = np.full((1, 4, 4), largest, dtype_of(dtype))
-    out = np.zeros((1, 1, 3, 3), dtype_of(dtype))
-    with np.errstate(all="raise"):
-        col2im(col, **plain.kwargs, out=out)
-    assert np.isposinf(out[0, 0, 1, 1])
-    assert out[0, 0, 0, 0] == largest
+    for N in (1, 20_000):
+        col = np.full((N, 4, 4), largest, dtype_of(dtype))
+        out = np.zeros((N, 1, 3, 3), dtype_of(dtype))
+        with np.errstate(all="raise"):
+            col2im(col, **plain.kwargs, out=out)
+        assert np.isposinf(out[:, 0, 1, 1]).all()
+        assert (out[:, 0, 0, 0] == largest).all()
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["few planes", "many planes"])
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_a_lone_minus_zero_becomes_plus_zero_as_in_torch(dtype: str) -> None:
+def test_a_lone_minus_zero_becomes_plus_zero_as_in_torch(dtype: str, many: bool) -> None:
     for case in CASES.values():
-        col = np.full((1, case.taps, case.length), -0.0).astype(dtype_of(dtype))
+        planes = many_planes(case, dtype_of(dtype).itemsize)[0] if many else 1
+        col = np.full((planes, 3 * case.taps, case.length), -0.0).astype(dtype_of(dtype))
         assert np.signbit(col.real).all()
         image = col2im(col, **case.kwargs)
         assert (image == 0).all()

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from . import backends, cpu_fallback, messages, outputs, parameters, rules
 from .geometry import Ints
+from .parameters import Size
 
 if TYPE_CHECKING:
     import torch
 
-Size = int | npt.ArrayLike
 Array = npt.NDArray[Any]
 
 
@@ -304,4 +304,3 @@ def _allocate(op: str, name: str, shape: Ints, dtype: np.dtype[Any]) -> Array:
         return np.empty(shape, dtype.newbyteorder("="))
     except MemoryError:
         rules.check_free_memory(op, name, shape, dtype.itemsize)
-        raise

@@ -6,6 +6,7 @@ one object on standard output, and the exit code that `ascend_col2im.errors` giv
 
 from __future__ import annotations
 
+import errno
 import signal
 import threading
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from . import __version__
 from .commands.doctor import doctor
 from .commands.printing import show_json
 from .commands.run import run
-from .errors import Col2ImError, RuleError
+from .errors import Col2ImError, FileError, RuleError
 
 EPILOG: Final = """\b
 Completion of commands and options by the shell:
@@ -58,6 +59,11 @@ def _errors_shown(ctx: click.Context) -> Iterator[None]:
     except Col2ImError as error:
         rule = error.rule if isinstance(error, RuleError) else None
         _fail(ctx, type(error).__name__, str(error), error.exit_code, rule)
+    except OSError as error:  # what no room foresaw, such as a name that is too long
+        if error.errno == errno.EPIPE:
+            raise
+        message = f"{error.filename}: {error.strerror}"
+        _fail(ctx, FileError.__name__, message, FileError.exit_code)
     except MemoryError:
         message = "there is not enough free memory for this; give smaller arrays or free some"
         _fail(ctx, "MemoryError", message, Col2ImError.exit_code)
@@ -98,13 +104,13 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 @click.group(cls=Program, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ascend-col2im")
 def main() -> None:
-    r"""Col2Im (torch's fold, ONNX Col2Im) for Ascend NPUs and for any CPU.
+    """Col2Im (torch's fold, ONNX Col2Im) for Ascend NPUs and for any CPU.
 
     \b
     A first look, and whether everything works here:
       ascend-col2im run
       ascend-col2im doctor
-    """
+    """  # noqa: D301
 
 
 for _command in (doctor, run):

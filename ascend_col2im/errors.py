@@ -69,17 +69,11 @@ class MismatchError(Col2ImError, ArithmeticError):
 
 EXIT_CODES: dict[int, str] = {
     0: "success",
+    Col2ImError.exit_code: Col2ImError.meaning,
     2: "the command line cannot be understood",
     **{
         error.exit_code: error.meaning
-        for error in (
-            Col2ImError,
-            RuleError,
-            BackendError,
-            FileError,
-            MissingExtraError,
-            MismatchError,
-        )
+        for error in (RuleError, BackendError, FileError, MissingExtraError, MismatchError)
     },
     130: "interrupted",
 }

@@ -198,7 +198,7 @@ def _completed_shape(
 ) -> Ints:
     """Fill in the open sizes of ``col``, and those that cannot be judged, with fitting ones."""
     N, columns, length = shape
-    if columns is None or (columns > 0 and None in kernel_size):
+    if columns is None:
         columns = max(1, math.prod(given.kernel_size))
     if length is None or (length > 0 and None in (*output_size, *kernel_size)):
         length = _window_product(given)

@@ -106,12 +106,12 @@ def refuse_file(label: str, fact: str, error: Exception) -> NoReturn:
 def inferred(label: str, model: onnx.ModelProto) -> onnx.ModelProto:
     """Return a copy with functions inlined, probes added and every known type written down."""
     probed = onnx.ModelProto()
-    probed.CopyFrom(inliner.inline_local_functions(model) if model.functions else model)
-    _keep_constants(probed.graph)
-    _add_probes(probed.graph)
     try:
+        probed.CopyFrom(inliner.inline_local_functions(model) if model.functions else model)
+        _keep_constants(probed.graph)
+        _add_probes(probed.graph)
         return shape_inference.infer_shapes(probed, data_prop=True)
-    except shape_inference.InferenceError as error:
+    except (shape_inference.InferenceError, RuntimeError) as error:
         refuse_file(label, "ONNX's shape inference refuses the model", error)
 
 
@@ -156,8 +156,10 @@ def _value_of_type(type_proto: onnx.TypeProto) -> Value:
     tensor = type_proto.tensor_type
     shape = None
     if tensor.HasField("shape"):
+        # some exporters write an open dimension as -1
         shape = tuple(
-            dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim
+            dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else None
+            for dim in tensor.shape.dim
         )
     return Value(tensor.elem_type or None, shape)
 
@@ -166,7 +168,10 @@ def _value_of_tensor(tensor: onnx.TensorProto, base_dir: str) -> Value:
     shape = tuple(tensor.dims)
     content = None
     if tensor.data_type == onnx.TensorProto.INT64 and len(shape) == 1 and shape[0] <= MAX_AXES:
-        content = tuple(numpy_helper.to_array(tensor, base_dir).tolist())
+        try:
+            content = tuple(numpy_helper.to_array(tensor, base_dir).tolist())
+        except (OSError, ValueError) as error:
+            refuse_file(f"initializer {tensor.name!r}", "its data cannot be read", error)
     return Value(tensor.data_type, shape, content)
 
 

@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 
 from .facts import MAX_BYTES, TARGETS
 from .geometry import Ints
 from .messages import listed, refuse, shown
+
+Size = int | npt.ArrayLike
+"""What users may give: an int or a sequence of ints; a sequence of pairs for padding."""
 
 AXIS_PARAMETERS: Final = ("output_size", "kernel_size", "stride", "dilation")
 

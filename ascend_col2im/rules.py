@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
 from .facts import MAX_BYTES, TARGETS
 from .geometry import Geometry, Ints, geometry, span
@@ -97,7 +97,7 @@ def check_memory(op: str, name: str, shape: Ints, itemsize: int) -> None:
     check_size(op, name, shape, itemsize, limit, "the memory here holds")
 
 
-def check_free_memory(op: str, name: str, shape: Ints, itemsize: int) -> None:
+def check_free_memory(op: str, name: str, shape: Ints, itemsize: int) -> NoReturn:
     """Refuse an array for which an allocation has just failed."""
     size = math.prod(shape) * itemsize
     refuse(

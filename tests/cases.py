@@ -28,8 +28,13 @@ CASES = {
     "a row": Case((1, 9), (1, 4), (1, 2), (0, 2), (0, 1), (1, 2)),
     "one axis": Case((9,), (4,), (2,), (3,), (1,), (2,)),
     "three axes": Case((3, 4, 5), (2, 1, 3), (1, 2, 2), (1, 0, 2), (0, 1, 1), (2, 1, 1)),
-    "four axes": Case((2, 3, 2, 3), (2, 2, 1, 2), (1, 2, 1, 1), (0, 1, 0, 1), (1, 0, 0, 0), (1,) * 4),
+    "four axes": Case(
+        (2, 3, 2, 3), (2, 2, 1, 2), (1, 2, 1, 1), (0, 1, 0, 1), (1, 0, 0, 0), (1,) * 4
+    ),
 }
+
+MANY_BYTES = 128 * 1024
+"""Columns of this size are large enough for whatever a backend does for large ones."""
 
 OUTPUT_SIZES = range(1, 9)
 KERNEL_SIZES = range(1, 5)
@@ -82,6 +87,12 @@ def numbered(case: Case, N: int = 1, C: int = 1, dtype: Any = np.float64) -> Arr
     """Return columns ``(N, C*K, L)`` of consecutive integers, which name windows as well."""
     shape = (N, C * case.taps, case.length)
     return np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(dtype)
+
+
+def many_planes(case: Case, itemsize: int = 8) -> tuple[int, int]:
+    """Return N and C whose columns take more than ``MANY_BYTES``, so that they are cut up."""
+    C = 3
+    return MANY_BYTES // (C * case.taps * case.length * itemsize) + 1, C
 
 
 def assert_equal_taps(image: Array, expected: Array, case: Case) -> None:

@@ -25,4 +25,6 @@ def random_array(name: str, shape: tuple[int, ...], seed: int = 3) -> Array:
         bits = rng.integers(0, 256, (*shape, dtype.itemsize), np.uint8)
         return bits[..., 0] % 3 == 0 if name == "bool" else bits.view(dtype)[..., 0]
     values = rng.standard_normal(shape)
-    return (values + 1j * rng.standard_normal(shape) if dtype.kind == "c" else values).astype(dtype)
+    return (values + 1j * rng.standard_normal(shape) if dtype.kind == "c" else values).astype(
+        dtype
+    )

@@ -112,8 +112,9 @@ def scatter(col: Array, case: Case, accumulator: Any = None) -> Array:
         for flat_w, window in enumerate(np.ndindex(*case.windows)):
             pixel = case.target(window, tap)
             if pixel is not None:
-                values = col[:, flat_k :: case.taps, flat_w].astype(image.dtype)
-                image[(slice(None), slice(None), *pixel)] += values
+                everywhere: tuple[Any, ...] = (..., *pixel)
+                there = image[everywhere]
+                there += col[:, flat_k :: case.taps, flat_w].astype(image.dtype)
     return image.astype(col.dtype)
 
 
@@ -131,9 +132,8 @@ def gather(col: Array, case: Case) -> Array:
                 if rest == 0 and 0 <= w < case.windows[d]:
                     window.append(w)
             if len(window) == len(pixel):
-                image[(slice(None), slice(None), *pixel)] += columns[
-                    (slice(None), slice(None), *tap, *window)
-                ]
+                there = image[(..., *pixel)]
+                there += columns[(..., *tap, *window)]
     return image
 
 
@@ -166,7 +166,7 @@ def adjoint(col: Array, case: Case) -> Array:
     matrix = (source[:, None] == np.arange(pixels)).astype(col.dtype)
     n, rows, length = col.shape
     channels = rows // case.taps
-    image = col.reshape(n, channels, case.taps * length) @ matrix
+    image: Array = col.reshape(n, channels, case.taps * length) @ matrix
     return image.reshape(n, channels, *case.output_size)
 
 

@@ -32,7 +32,8 @@ def test_version_is_the_packages() -> None:
 
 @pytest.mark.parametrize("name", cli.main.commands)
 def test_every_command_shows_an_example(name: str) -> None:
-    assert f"  ascend-col2im {name}" in invoke(name, "--help").stdout
+    lines = invoke(name, "--help").stdout.splitlines()
+    assert f"    ascend-col2im {name}" in lines
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -222,3 +223,27 @@ def test_exit_codes_in_use_are_in_the_table() -> None:
     literals = {int(code) for code in re.findall(r"exit_code=(\d+)", source)}
     classes = {getattr(errors, name) for name in re.findall(r"(\w+Error)\.exit_code", source)}
     assert literals | {error.exit_code for error in classes} <= set(errors.EXIT_CODES)
+
+
+USAGE = {
+    "no output": (("run", "col.npy", *FOLD), "a result needs a file; name it with -o"),
+    "no kernel": (("run", "col.npy", "--output-size", "3"), "run COLUMNS needs --kernel-size"),
+    "no size": (("run", "col.npy", "--kernel-size", "3"), "run COLUMNS needs --output-size"),
+    "two files": (("run", "a.npy", "b.npy"), "run takes one file of columns, not 2"),
+    "file and image": (("run", "a.npy", "--image", "b.png"), "run --image takes no other files"),
+    "size of a picture": (
+        ("run", "--image", "b.png", "--output-size", "3", "--kernel-size", "3"),
+        "run --image takes no --output-size",
+    ),
+    "sizes of a model": (("run", "m.onnx", *FOLD), "run MODEL.onnx takes no --output-size"),
+    "fraction": (("run", "--stride", "1.5"), "'1.5' is not an integer or a list of them"),
+    "nothing": (("run", "--stride", ""), "'' is not an integer or a list of them"),
+    "gap": (("run", "--stride", "1,,2"), "'1,,2' is not an integer or a list of them"),
+    "word": (("run", "--padding", "1:x"), "'1:x' is not an integer, a list such as 1,2, or pairs"),
+    "backend": (("run", "--backend", "gpu"), "'gpu' is not one of 'auto', 'cpu', 'npu'"),
+}
+
+
+@pytest.mark.parametrize(("args", "message"), USAGE.values(), ids=USAGE)
+def test_a_command_line_that_cannot_be_meant(args: tuple[str, ...], message: str) -> None:
+    assert message in fails(2, *args)

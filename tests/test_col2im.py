@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.cases import (
     VALID_AXES,
     assert_equal_taps,
     assert_same_bits,
+    many_planes,
     numbered,
     products,
 )
@@ -47,6 +49,24 @@ def test_every_small_axis_equals_three_oracles(kernel_size: int, dilation: int) 
     assert len(axes) > 100
     for case in axes:
         assert_equals_three_oracles(case)
+
+
+def test_every_small_axis_of_many_planes_equals_the_adjoint() -> None:
+    for case in VALID_AXES:
+        N, C = many_planes(case)
+        col = numbered(case, N, C)
+        np.testing.assert_array_equal(
+            col2im(col, **case.kwargs), oracles.adjoint(col, case), str(case)
+        )
+
+
+def test_products_of_many_planes_equal_the_adjoint() -> None:
+    for case in (*CASES.values(), *products(2, 200), *products(3, 60)):
+        N, C = many_planes(case)
+        col = numbered(case, N, C)
+        np.testing.assert_array_equal(
+            col2im(col, **case.kwargs), oracles.adjoint(col, case), str(case)
+        )
 
 
 @named
@@ -153,18 +173,31 @@ def test_parameters_as_ints_sequences_and_pairs_mean_the_same() -> None:
     case = Case((4, 4), (2, 2), (3, 3), (1, 1), (1, 1), (2, 2))
     col = numbered(case)
     expected = oracles.scatter(col, case)
-    single = {"output_size": 4, "kernel_size": 2, "stride": 3, "padding": 1, "dilation": 2}
-    for spelling in (
+    single: dict[str, Any] = {
+        "output_size": 4,
+        "kernel_size": 2,
+        "stride": 3,
+        "padding": 1,
+        "dilation": 2,
+    }
+    spellings: tuple[Callable[[int], Any], ...] = (
         lambda value: value,
         lambda value: (value,) * 2,
         lambda value: [value] * 2,
         lambda value: np.array([value] * 2, np.uint8),
         np.int64,
         np.uint16,
-    ):
-        kwargs = {name: spelling(value) for name, value in single.items()}
+    )
+    for spelling in spellings:
+        kwargs: dict[str, Any] = {name: spelling(value) for name, value in single.items()}
         assert_same_bits(col2im(col, **kwargs), expected)
-    for padding in ([[1, 1], [1, 1]], ((1, 1),), np.ones((2, 2), int), [np.ones(2, int)] * 2):
+    paddings: list[Any] = [
+        [[1, 1], [1, 1]],
+        ((1, 1),),
+        np.ones((2, 2), int),
+        [np.ones(2, int)] * 2,
+    ]
+    for padding in paddings:
         assert_same_bits(col2im(col, **{**single, "padding": padding}), expected)
 
 
@@ -182,15 +215,19 @@ def test_stride_padding_and_dilation_are_keyword_only() -> None:
         col2im(np.ones((1, 4, 4)), 3, 2, 1)  # type: ignore[call-overload]
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["few planes", "many planes"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "complex64", "bool"])
-def test_any_layout_gives_the_same_bits_and_stays_unmodified(layout: Any, dtype: str) -> None:
+def test_any_layout_gives_the_same_bits_and_stays_unmodified(
+    layout: Any, dtype: str, many: bool
+) -> None:
     for case in CASES.values():
-        col = numbered(case, N=2, C=3, dtype=np.int16).astype(dtype)
+        N, C = many_planes(case, np.dtype(dtype).itemsize) if many else (2, 3)
+        col = numbered(case, N, C, dtype=np.int16).astype(dtype)
         unusual = layout(col)
-        before = bytes(memoryview(np.ascontiguousarray(unusual)))
+        before = unusual.tobytes()
         assert_same_bits(col2im(unusual, **case.kwargs), col2im(col, **case.kwargs))
-        assert bytes(memoryview(np.ascontiguousarray(unusual))) == before
+        assert unusual.tobytes() == before
 
 
 def test_a_broadcast_input_equals_its_copy() -> None:
@@ -211,11 +248,15 @@ def test_lists_and_memory_maps_are_arrays(tmp_path: Path) -> None:
     assert_same_bits(col2im(mapped, **case.kwargs), expected)
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["few planes", "many planes"])
 @pytest.mark.parametrize("layout", OUT_LAYOUTS.values(), ids=OUT_LAYOUTS.keys())
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "complex128", "bool"])
-def test_out_of_any_layout_is_overwritten_and_returned(layout: Any, dtype: str) -> None:
+def test_out_of_any_layout_is_overwritten_and_returned(
+    layout: Any, dtype: str, many: bool
+) -> None:
     for case in CASES.values():
-        col = numbered(case, N=2, C=3, dtype=np.int16).astype(dtype)
+        N, C = many_planes(case, np.dtype(dtype).itemsize) if many else (2, 3)
+        col = numbered(case, N, C, dtype=np.int16).astype(dtype)
         expected = col2im(col, **case.kwargs)
         out = layout(np.full_like(expected, 77))
         assert col2im(col, **case.kwargs, out=out) is out
@@ -287,12 +328,13 @@ def test_a_stride_of_any_64_bit_size_leaves_one_window() -> None:
 
 def test_a_refused_call_leaves_out_unchanged() -> None:
     out = np.full((1, 1, 3, 3), 5.0)
-    for wrong in (
+    wrongs: list[dict[str, Any]] = [
         {"kernel_size": 2, "stride": 0},
         {"kernel_size": 2, "padding": 1},
         {"kernel_size": 3},
         {"output_size": 4, "kernel_size": 2, "padding": 9},
-    ):
+    ]
+    for wrong in wrongs:
         with pytest.raises(RuleError):
             col2im(np.ones((1, 4, 4)), **{"output_size": 3, "out": out, **wrong})
         assert (out == 5).all()

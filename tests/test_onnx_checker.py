@@ -66,6 +66,16 @@ REFUSED_BY_US_ALONE = {
         "channels: col has 7 channels; must be a multiple of K = 2 * 2 = 4, the product of "
         "kernel_size (2, 2)",
     ),
+    "channels, block_shape known in part": (
+        graph(
+            "float[N, 7, L]",
+            "int64[1] two = {2}",
+            "b = Concat <axis = 0> (two, k) [fold] y = Col2Im (x, i, b)",
+            inputs=", int64[2] i, int64[1] k",
+        ),
+        "channels: col has 7 channels; must be a multiple of K = 2 * 1 = 2, the product of "
+        "kernel_size (2, 1)",
+    ),
     "kernel": (
         graph("float[N, C, L]", "int64[2] i = {4, 5}, int64[2] b = {1, 6}"),
         "kernel: kernel_size[1] is 6; must be at most the padded image, output_size[1] + padding "
@@ -214,6 +224,13 @@ VALID = {
     "a default that the caller may replace": graph(
         sizes="int64[2] b = {2, 2}", inputs=", int64[2] i = {4, 4}"
     ),
+    "declared output of a run-time image": graph(
+        sizes="int64[2] b = {2, 2}", inputs=", int64[2] i", out="float[7, 2, 9, 9]"
+    ),
+    "declared channels of a run-time block": graph(
+        sizes="int64[2] i = {4, 5}", inputs=", int64[2] b", out="float[n, 4, 4, 5]"
+    ),
+    "open sizes written as -1": graph("float[-1, 8, -1]"),
     "empty batch": graph("float[0, 8, 12]"),
     "run-time block larger than the image": graph(
         "float[N, C, L]", "int64[2] i = {4, 5}", inputs=", int64[2] b"
@@ -397,3 +414,10 @@ def test_missing_external_data_is_named(tmp_path: Path) -> None:
         check_model(path)
     assert str(path) in str(told.value)
     assert "weights.bin" in str(told.value)
+
+
+def test_truncated_external_data_is_refused(tmp_path: Path) -> None:
+    path = save_with_external_shape(tmp_path, [4, 5])
+    (tmp_path / "weights.bin").write_bytes(b"123")
+    with pytest.raises(FileError, match=r"i.*cannot be read|weights\.bin"):
+        check_model(path)

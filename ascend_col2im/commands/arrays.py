@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import mmap
 import os
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,9 @@ _HEADER_READERS: Final = {
     (1, 0): npy.read_array_header_1_0,
     (2, 0): npy.read_array_header_2_0,
 }
+
+_ARCHIVE_ERRORS: Final = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
+"""What reading an .npz raises: RuntimeError where it is encrypted, or packed as Python cannot."""
 
 _BFLOAT16_ON_DISK: Final = np.dtype("V2")
 """What ``numpy.save`` writes for bfloat16, which the format has no name for."""
@@ -192,8 +196,6 @@ class _ArchivedArray:
         with _reading(self._label):
             memory = self._stream.read(size)
             self._read_bytes += len(memory)
-            if self._read_bytes == self._header.size_bytes:
-                self._stream.read(1)  # at the end, zipfile compares the checksum
         if len(memory) < size:
             raise _truncated(self._label, self._header, self._read_bytes)
         return memory
@@ -262,9 +264,7 @@ def _reading(subject: object) -> Iterator[None]:
         raise
     except OSError as error:
         raise FileError(f"{subject}: cannot be read: {error.strerror or error}") from error
-    # zipfile raises RuntimeError, or its subclass NotImplementedError, for an archive that is
-    # encrypted or packed in a way Python does not know.
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+    except _ARCHIVE_ERRORS as error:
         raise FileError(f"{subject}: cannot be read as an .npz archive: {error}") from error
 
 
@@ -278,9 +278,14 @@ def _read_header(stream: IO[bytes], label: str) -> _Header:
         version = npy.read_magic(stream)
         if version not in _HEADER_READERS:
             raise ValueError("format version {}.{} holds no plain array".format(*version))
-        header = _Header(*_HEADER_READERS[version](stream))
-    except (ValueError, EOFError) as error:
-        first_line = str(error).splitlines()[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a slower way to read what Python 2 wrote
+            header = _Header(*_HEADER_READERS[version](stream))
+        np.broadcast_to(np.empty((), header.dtype), header.shape)  # refuses impossible shapes
+    except _ARCHIVE_ERRORS:
+        raise
+    except Exception as error:  # NumPy parses a text; a damaged one can make it raise anything
+        first_line = next(iter(str(error).splitlines()), type(error).__name__)
         raise FileError(
             f"{label}: is not an array in .npy format ({first_line}); write it with numpy.save"
         ) from error
@@ -289,8 +294,6 @@ def _read_header(stream: IO[bytes], label: str) -> _Header:
             f"{label}: holds pickled Python objects, which can run any code when they are read; "
             "save an array of numbers"
         )
-    if any(size < 0 for size in header.shape):
-        raise FileError(f"{label}: has a negative size in its shape {header.shape}")
     if header.dtype == _BFLOAT16_ON_DISK:
         return header._replace(dtype=_bfloat16(label))
     return header

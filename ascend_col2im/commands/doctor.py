@@ -42,7 +42,7 @@ PACKAGES: Final = (
     Package("click", "click", "8.1", "this command"),
     Package("rich", "rich", "13", "tables and progress"),
     Package("ml_dtypes", "ml_dtypes", "0.4", "bfloat16", "onnx"),
-    Package("onnx", "onnx", "1.16", "ONNX models", "onnx"),
+    Package("onnx", "onnx", "1.19", "ONNX models", "onnx"),
     Package("pillow", "PIL", "10", "run --image", "image"),
     Package("numba", "numba", "0.60", "faster computing on the CPU", "fast"),
     Package("matplotlib", "matplotlib", "3.8", "plots of measurements", "plot"),
@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 @options.json_output
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    r"""Show what is installed and what works, ending in a computation on each backend.
+    """Show what is installed and what works, ending in a computation on each backend.
 
     States: ok; warn (something here is not as it should be, the rest works); fail; not applicable
     (not installed or not present, and not needed). The exit code is that of the worst failure, or
@@ -76,7 +76,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     Everything, for a person and for a bug report:
       ascend-col2im doctor
       ascend-col2im doctor --json
-    """
+    """  # noqa: D301
     findings = list(examine())
     exit_code = max(finding.exit_code for finding in findings)
     facts = {

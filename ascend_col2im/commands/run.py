@@ -42,7 +42,9 @@ EVERY_JOB_TAKES: Final = ("files", "backend", "as_json")
 
 
 @click.command(no_args_is_help=False)
-@click.argument("files", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="[FILES]...")
+@click.argument(
+    "files", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="[FILES]..."
+)
 @click.option(
     "--image",
     type=click.Path(readable=False, path_type=Path),
@@ -69,7 +71,7 @@ def run(
     backend: backends.Name,
     as_json: bool,
 ) -> None:
-    r"""Fold columns into an image: an example, a file, an ONNX model, a picture.
+    """Fold columns into an image: an example, a file, an ONNX model, a picture.
 
     SIZES is one number for every axis, or one per axis: 8 or 4,5. For an image with a single
     axis, end it with a comma: 5,
@@ -83,7 +85,7 @@ def run(
       ascend-col2im run model.onnx col.npy -o image.npy
     A picture cut into overlapping patches and put together again:
       ascend-col2im run --image photo.png --kernel-size 8 --stride 4 -o out.png
-    """
+    """  # noqa: D301
     job = _job(files, image)
     _check_options(ctx, job)
     request = Request(

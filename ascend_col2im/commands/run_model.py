@@ -41,8 +41,7 @@ def run(request: Request) -> Report:
             for source in sources
         ]
         outputs = {
-            name: _plain(model, name, output)
-            for name, output in run_model(model, inputs).items()
+            name: _plain(model, name, output) for name, output in run_model(model, inputs).items()
         }
     arrays.save_arrays(target, outputs, request.files)
     seconds = time.perf_counter() - began

@@ -200,7 +200,9 @@ def _report(
 def _uncovered_text(uncovered: int, pixels: int) -> str:
     if not uncovered:
         return "no pixel"
-    return f"{uncovered:,} of {pixels:,} pixels; they become 0 and are kept out of the figures below"
+    return (
+        f"{uncovered:,} of {pixels:,} pixels; they become 0 and are kept out of the figures below"
+    )
 
 
 def _number_text(value: float | None) -> str:

@@ -1,0 +1,183 @@
+"""`ascend_col2im.col2im` and `im2col` of tensors: the user's arguments to an operator call."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeGuard
+
+import torch
+from torch.autograd import forward_ad
+
+from .. import backends, parameters, rules
+from ..errors import BackendError
+from ..facts import MAX_BYTES
+from ..messages import refuse
+from ..parameters import Parameters
+from . import operators, tensors, transforms
+
+
+def dispatch_col2im(
+    col: torch.Tensor,
+    output_size: object,
+    kernel_size: object,
+    stride: object,
+    padding: object,
+    dilation: object,
+    out: object,
+    backend: str,
+) -> torch.Tensor:
+    """Compute `ascend_col2im.col2im` of a tensor, on its device and within its graph."""
+    op = "col2im"
+    _check_tensor(op, "col", col, out, backend)
+    rules.check_col_rank(op, col.shape)
+    sizes = (output_size, kernel_size, stride, padding, dilation)
+    if _is_plain(col) and (out is None or _is_plain(out)):
+        given = parameters.col2im_parameters(op, "cpu", *sizes)
+        return tensors.col2im(col, rules.col2im_plan(op, tuple(col.shape), given, "cpu"), out)
+    symbols = _Symbols()
+    given = parameters.col2im_parameters(op, "cpu", *map(symbols.hide, sizes))
+    image = transforms.apply(operators.col2im, col, *symbols.restore(given))
+    return image if out is None else _written(op, "col", col, image, out)
+
+
+def dispatch_im2col(
+    x: torch.Tensor,
+    kernel_size: object,
+    stride: object,
+    padding: object,
+    dilation: object,
+    out: object,
+    backend: str,
+) -> torch.Tensor:
+    """Compute `ascend_col2im.im2col` of a tensor, on its device and within its graph."""
+    op = "im2col"
+    _check_tensor(op, "x", x, out, backend)
+    sizes = (kernel_size, stride, padding, dilation)
+    if _is_plain(x) and (out is None or _is_plain(out)):
+        shape = tuple(x.shape)
+        given = parameters.im2col_parameters(op, "cpu", shape, *sizes)
+        return tensors.im2col(x, rules.im2col_plan(op, shape, given, "cpu"), out)
+    symbols = _Symbols()
+    shape = tuple(tensors.known_size(size) or 0 for size in x.shape)
+    given = parameters.im2col_parameters(op, "cpu", shape, *map(symbols.hide, sizes))
+    col = transforms.apply(operators.im2col, x, *symbols.restore(given)[1:])
+    return col if out is None else _written(op, "x", x, col, out)
+
+
+# A compiled graph takes these in whole: what they do to arguments is not worth tracing.
+torch.compiler.allow_in_graph(dispatch_col2im)
+torch.compiler.allow_in_graph(dispatch_im2col)
+
+
+def _check_tensor(op: str, name: str, tensor: torch.Tensor, out: object, backend: str) -> None:
+    """Check the device and the rules dtype and format."""
+    backends.check(op, backend)
+    _check_device(op, name, tensor, backend)
+    dtype = tensors.dtype_name(tensor)
+    rules.check_dtype(op, name, dtype, "cpu")
+    if isinstance(out, torch.Tensor):
+        rules.check_out_dtype(op, name, dtype, tensors.dtype_name(out))
+        _check_format(op, "out", out)
+    _check_format(op, name, tensor)
+
+
+def _check_device(op: str, name: str, tensor: torch.Tensor, backend: str) -> None:
+    device = tensor.device.type
+    if device == "meta":
+        return
+    if backend not in ("auto", device):
+        raise BackendError(
+            f"{op}: backend {backend!r}: {name} is on {tensor.device}; "
+            f"use 'auto' to run there, or move it first: {name}.to({backend!r})"
+        )
+    if device != "cpu" and not torch._C._dispatch_has_kernel_for_dispatch_key(
+        f"ascend_col2im::{op}", torch._C._dispatch_key_for_device(device)
+    ):
+        raise BackendError(
+            f"{op}: {name} is on {tensor.device}, for which there is no kernel here; "
+            f"move it first: {name}.cpu()"
+        )
+
+
+def _check_format(op: str, name: str, tensor: torch.Tensor) -> None:
+    if tensor.layout is not torch.strided or tensor.is_nested:
+        layout = "nested" if tensor.is_nested else str(tensor.layout).removeprefix("torch.")
+        refuse(
+            op, "format", f"{name} is {layout}; must be dense (strided), see torch.Tensor.to_dense"
+        )
+
+
+def _key_set(*names: str) -> torch._C.DispatchKeySet:
+    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.Undefined)
+    for name in names:
+        keys = keys.add(getattr(torch._C.DispatchKey, name))
+    return keys
+
+
+_PLAIN_KEYS: Final = _key_set(
+    "CPU", "BackendSelect", "ADInplaceOrView", "AutogradCPU", "AutocastCPU"
+)
+"""Left out are functorch, tracers, dispatch modes, subclasses, conjugate and negative views."""
+
+
+def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
+    """Whether the dispatcher would do nothing but call the CPU kernel on the tensor's memory.
+
+    Then that is done directly, for the dispatcher takes longer than a small fold.
+    """
+    return (
+        type(tensor) is torch.Tensor
+        and tensor.device.type == "cpu"
+        and not (tensor.requires_grad and torch.is_grad_enabled())
+        and not torch.overrides.has_torch_function_unary(tensor)
+        and forward_ad._current_level < 0
+        and _has_plain_keys(tensor)
+    )
+
+
+def _has_plain_keys(tensor: torch.Tensor) -> bool:
+    keys = torch._C._dispatch_keys(tensor) | torch._C._dispatch_tls_local_include_set()
+    return (keys - _PLAIN_KEYS).highestPriorityTypeId() == torch._C.DispatchKey.Undefined
+
+
+def _written(
+    op: str, name: str, tensor: torch.Tensor, result: torch.Tensor, out: object
+) -> torch.Tensor:
+    """Copy a result that the dispatcher has computed into ``out``, once that is checked."""
+    if not isinstance(out, torch.Tensor):
+        refuse(op, "output", f"out is of type {type(out).__name__}; must be a torch tensor")
+    if out.device != tensor.device:
+        refuse(op, "output", f"out is on {out.device}; must be on {tensor.device}, as {name}")
+    for argument, value in ((name, tensor), ("out", out)):
+        if value.requires_grad and torch.is_grad_enabled():
+            refuse(
+                op,
+                "output",
+                f"out takes no part in autograd, but {argument} requires grad; "
+                "call without out, or under torch.no_grad()",
+            )
+    shape = tuple(out.shape)
+    rules.check_out_shape(op, shape, tuple(result.shape))
+    rules.check_out_layout(op, name, shape, out.stride(), 1, shared=False)
+    return out.copy_(result)
+
+
+class _Symbols:
+    """Symbolic sizes, hidden behind integers of their own while arguments are spread over axes.
+
+    The integers are so negative that they stand for nothing else that a rule lets pass.
+    """
+
+    def __init__(self) -> None:
+        self._sizes: list[Any] = []
+
+    def hide(self, value: Any) -> Any:
+        """Replace every symbolic size within an argument."""
+        if isinstance(value, torch.SymInt):
+            self._sizes.append(value)
+            return len(self._sizes) - 1 - MAX_BYTES
+        return [self.hide(entry) for entry in value] if isinstance(value, (tuple, list)) else value
+
+    def restore(self, given: Parameters) -> tuple[tuple[Any, ...], ...]:
+        """Put the symbolic sizes back where their integers went."""
+        sizes = dict(enumerate(self._sizes, start=-MAX_BYTES))
+        return tuple(tuple(sizes.get(value, value) for value in values) for values in given)

@@ -111,17 +111,6 @@ def im2col_call(geometry: Geometry) -> Call:
     return Call(("aclnnIm2ColNd",), {"aclnnIm2ColNd": nd}, _described(geometry))
 
 
-def operator(call: Call) -> opp.Operator:
-    """Return the installed operator that does a call on this machine's devices.
-
-    Raises
-    ------
-    BackendError
-        If there is none: no CANN, no package, or none for this product.
-    """
-    return opp.operator(call.names, target().name)
-
-
 def launch(
     operator: opp.Operator,
     call: Call,
@@ -134,7 +123,7 @@ def launch(
 
     Parameters
     ----------
-    operator : of `operator`, for the same call
+    operator : one of ``call.names``, as `ascend_col2im.opp.operator` finds it
     workspace : gives the device address of so many bytes, which must stay the call's own until
         the stream has passed it; called only if bytes are needed
 

@@ -25,7 +25,6 @@ from .aclnn import (
     col2im_call,
     im2col_call,
     launch,
-    operator,
     target,
 )
 from .errors import BackendError
@@ -64,7 +63,7 @@ def col2im(col: Array, geometry: Geometry, image: Array, device: int = 0) -> Non
     Raises
     ------
     BackendError
-        As `operator` and `launch`.
+        If it cannot run here, or CANN fails (`ascend_col2im.aclnn.NpuError`).
     """
     _visit(col2im_call(geometry, col.dtype.name), col, image, device)
 
@@ -77,7 +76,7 @@ def im2col(image: Array, geometry: Geometry, col: Array, device: int = 0) -> Non
     Raises
     ------
     BackendError
-        As `operator` and `launch`.
+        If it cannot run here, or CANN fails (`ascend_col2im.aclnn.NpuError`).
     """
     _visit(im2col_call(geometry), image, col, device)
 
@@ -99,17 +98,17 @@ def device_count() -> int:
 def _visit(call: Call, source: Array, out: Array, device: int) -> None:
     """Carry an array to the device, run a call there and carry its result back."""
     _initialise()
-    chosen = operator(call)  # before anything is allocated
+    operator = opp.operator(call.names, target().name)  # before anything is allocated
     dense = np.ascontiguousarray(source)
     result = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
     try:
-        with Bound(chosen.acl, device), ExitStack() as memory:
+        with Bound(operator.acl, device), ExitStack() as memory:
             first = memory.enter_context(_memory(dense.nbytes))
             last = memory.enter_context(_memory(result.nbytes))
             _copy(first, dense.ctypes.data, dense.nbytes, _abi.HOST_TO_DEVICE)
             with _stream() as stream:  # which is done before any memory goes
                 launch(
-                    chosen,
+                    operator,
                     call,
                     _dense_view(dense, first),
                     _dense_view(result, last),
@@ -120,7 +119,7 @@ def _visit(call: Call, source: Array, out: Array, device: int) -> None:
             _copy(result.ctypes.data, last, result.nbytes, _abi.DEVICE_TO_HOST)
     except NpuError as error:
         error.context = error.context or (
-            f"{chosen.name} of {source.dtype} {listed(source.shape)} to {listed(out.shape)}, "
+            f"{operator.name} of {source.dtype} {listed(source.shape)} to {listed(out.shape)}, "
             f"{call.parameters}, on device {device}"
         )
         raise

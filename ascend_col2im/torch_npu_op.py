@@ -39,8 +39,7 @@ def _col2im(col: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
     rules.check_addressable("col2im", plan, col.itemsize)
     shape = (plan.N, plan.C, *plan.geometry.output_size)
     call = aclnn.col2im_call(plan.geometry, _dtype_name(col.dtype))
-    image = _run("col2im", call, col, sizes, 3, shape)
-    return image.view(plan.image_shape)
+    return _run(target, call, col, 3, shape).view(plan.image_shape)
 
 
 def _im2col(x: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
@@ -49,13 +48,35 @@ def _im2col(x: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
     rules.check_addressable("im2col", plan, x.itemsize)
     geometry = plan.geometry
     shape = (plan.N, plan.C * geometry.K, geometry.L)
-    col = _run("im2col", aclnn.im2col_call(geometry), x, sizes, 2 + geometry.axes, shape)
-    return col.view(plan.col_shape)
+    call = aclnn.im2col_call(geometry)
+    return _run(target, call, x, 2 + geometry.axes, shape).view(plan.col_shape)
 
+
+def _or_on_cpu(op: str, kernel: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """Let the CPU do what no installed package can, and say so once for each reason."""
+
+    def kernel_or_cpu(tensor: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
+        try:
+            return kernel(tensor, *sizes)
+        except aclnn.NpuError:
+            raise
+        except BackendError as error:
+            reason = str(error)
+        if reason not in _warned:
+            _warned.add(reason)
+            warnings.warn(f"{op} of NPU tensors runs on the CPU: {reason}", stacklevel=2)
+        operator = getattr(torch.ops.ascend_col2im, op)
+        result: torch.Tensor = operator(tensor.cpu(), *sizes).to(tensor.device)
+        return result
+
+    return kernel_or_cpu
+
+
+_warned: set[str] = set()
 
 _LIBRARY: Final[Any] = torch.library.Library("ascend_col2im", "IMPL")  # type: ignore[no-untyped-call]
-_LIBRARY.impl("col2im", _col2im, "PrivateUse1")
-_LIBRARY.impl("im2col", _im2col, "PrivateUse1")
+_LIBRARY.impl("col2im", _or_on_cpu("col2im", _col2im), "PrivateUse1")
+_LIBRARY.impl("im2col", _or_on_cpu("im2col", _im2col), "PrivateUse1")
 
 
 def _checked(op: str, name: str, tensor: torch.Tensor) -> str:
@@ -74,18 +95,10 @@ def _checked(op: str, name: str, tensor: torch.Tensor) -> str:
 
 
 def _run(
-    op: str,
-    call: aclnn.Call,
-    tensor: torch.Tensor,
-    sizes: tuple[Sizes, ...],
-    rank: int,
-    shape: Ints,
+    target: str, call: aclnn.Call, tensor: torch.Tensor, rank: int, shape: Ints
 ) -> torch.Tensor:
     """Compute one call on the tensor's device; return its batched result."""
-    try:
-        operator = aclnn.operator(call)
-    except BackendError as error:
-        return _on_cpu(op, tensor, sizes, shape, str(error))
+    operator = opp.operator(call.names, target)
     result = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
     if result.numel():
         npu, index = torch.get_device_module(tensor.device), tensor.device.index
@@ -139,21 +152,6 @@ def _view(tensor: torch.Tensor, rank: int) -> aclnn.View:
         int(tensor.storage_offset()),
         storage.nbytes() // tensor.itemsize,
     )
-
-
-def _on_cpu(
-    op: str, tensor: torch.Tensor, sizes: tuple[Sizes, ...], shape: Ints, reason: str
-) -> torch.Tensor:
-    """Compute on the CPU what no installed package can, and say so once for each reason."""
-    if reason not in _warned:
-        _warned.add(reason)
-        warnings.warn(f"{op} of NPU tensors runs on the CPU: {reason}", stacklevel=2)
-    operator = getattr(torch.ops.ascend_col2im, op)
-    result: torch.Tensor = operator(tensor.cpu(), *sizes).to(tensor.device)
-    return result.view(shape)
-
-
-_warned: set[str] = set()
 
 
 @cache

@@ -120,4 +120,6 @@ def _build(home: Path) -> None:
             ],
             check=True,
         )
+    for name in ("runtime", "compiler", "no_packages"):  # torch_npu wants to see the first two
+        (home / name).mkdir()
     (home / "opp/vendors/config.ini").write_text("load_priority=empty,only_col2im,full\n")

@@ -178,7 +178,7 @@ def _integer(op: str, name: str, value: Any) -> int:
             f"{name} is {value!r} of type {type(value).__name__}; must be an integer",
         )
     exact = int(value)
-    if not -MAX_BYTES <= exact <= MAX_BYTES:
+    if not -MAX_BYTES - 1 <= exact <= MAX_BYTES:
         bits = exact.bit_length() + 1
         refuse(op, "size", f"{name} is an integer of {bits} bits; must fit in 64, sign included")
     return exact

@@ -11,6 +11,7 @@ struct Fold {
     Ints windows;
     int64_t planes; // N * C
     unsigned itemsize; // bytes
+    bool bfloat16;
 };
 
 // The tensors of one call; without `out` its rules are left out, as where a shape is inferred.
@@ -49,7 +50,8 @@ inline Ints narrowed(const std::vector<Wide> &values)
 
 inline Fold foldOf(const Parameters &parameters, int64_t batch, int64_t channels, const Tensor &tensor)
 {
-    return {parameters, narrowed(windowsOf(parameters)), batch * channels, itemsizeOf(tensor.dtype.c_str())};
+    return {parameters, narrowed(windowsOf(parameters)), batch * channels, itemsizeOf(tensor.dtype.c_str()),
+            tensor.dtype == "bfloat16"};
 }
 
 // The result's shape: the image.

@@ -95,7 +95,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     if compiler is None:
         pytest.skip("no C++ compiler")
     built = tmp_path_factory.mktemp("rules") / "rules.so"
-    source = Path(__file__).parent / "rules_library.cpp"
+    source = Path(__file__).parent / "host_library.cpp"
     strict = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     subprocess.run(
         [compiler, *strict, "-O1", "-shared", "-fPIC", str(source), "-o", str(built)], check=True

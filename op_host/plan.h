@@ -13,7 +13,7 @@ struct Machine {
 };
 
 // Tiling keys, by which the kernel picks its code.
-enum Schedule { kRows = 1, kFlat = 2 };
+enum Schedule { kUnfold = 0, kRows = 1, kFlat = 2 };
 
 struct Plan {
     FoldTiling tiling;
@@ -39,7 +39,7 @@ inline int64_t tilesOf(int64_t length, int64_t tile)
     return (length - 1) / tile + 1;
 }
 
-inline bool within64Bits(Wide bytes)
+inline bool fitsGap(Wide bytes)
 {
     return bytes <= kMaxGap;
 }
@@ -75,13 +75,13 @@ public:
             columns = most / unit * unit;
         }
         if (residues() < width_.residues) { // every t is a run of its own when stored
-            columns = std::min(columns, static_cast<int64_t>(within64Bits(Wide(width_.stride) * size_) ? kMaxRuns : 1));
+            columns = std::min(columns, static_cast<int64_t>(fitsGap(Wide(width_.stride) * size_) ? kMaxRuns : 1));
         }
         tiling_.columns = static_cast<uint32_t>(columns);
         tiling_.columnTiles = tilesOf(width_.length, columns);
         tiling_.pitch = static_cast<uint32_t>(roundUp(columns, unit));
         int64_t rows = std::min({most / tiling_.pitch, height_.length, kMaxRuns});
-        if (!within64Bits(Wide(width_.windows) * size_) || !within64Bits(Wide(height_.stride) * width_.pixels * size_)) {
+        if (!fitsGap(Wide(width_.windows) * size_) || !fitsGap(Wide(height_.stride) * width_.pixels * size_)) {
             rows = 1;
         }
         Plan plan = cut(rows);
@@ -153,6 +153,35 @@ private:
     const AxisTiling &width_;
     const int64_t perBlock_;
 };
+
+// Plan Im2ColNd, which has one schedule.
+inline Plan planIm2Col(const Fold &fold, const Machine &machine)
+{
+    constexpr int64_t kLanes = 16;
+    FoldTiling tiling = foldTiling(fold);
+    const AxisTiling &height = tiling.axes[kHeight];
+    const AxisTiling &width = tiling.axes[kWidth];
+    const int64_t size = fold.itemsize;
+    const int64_t perBlock = kBlock / size;
+    // Two inputs and one tile of pixels, and two outputs, for each lane and window.
+    const Wide bytesPerWindow = Wide(size) * kLanes * (3 * Wide(width.stride) + 2);
+    const int64_t most = static_cast<int64_t>((machine.ubBytes - kLanes * 4 * kSlack) / bytesPerWindow);
+    int64_t columns = std::min(most / kLanes * kLanes, roundUp(width.windows, kLanes));
+    columns = columns == 0 ? 1 : std::min(columns, width.windows);
+    const int64_t pixels = columns == 1 ? 1 : roundUp(columns, kLanes) * width.stride;
+    const bool farRows = !fitsGap(Wide(height.stride) * width.pixels * size) ||
+                         !fitsGap(Wide(width.windows) * size);
+    tiling.columns = static_cast<uint32_t>(columns);
+    tiling.columnTiles = tilesOf(width.windows, columns);
+    tiling.rows = static_cast<uint32_t>(farRows ? 1 : std::min(kLanes, height.windows));
+    tiling.pitch = static_cast<uint32_t>(roundUp(columns, kLanes));
+    tiling.stage = static_cast<uint32_t>(roundUp(pixels, perBlock));
+    tiling.phase = static_cast<uint32_t>(roundUp(pixels, kLanes) + perBlock);
+    tiling.units = tiling.planes * tiling.axes[kDepth].taps * height.taps * tiling.axes[kDepth].windows *
+                   tilesOf(height.windows, tiling.rows) * tiling.columnTiles;
+    const int64_t cores = std::min({machine.cores, tiling.units, worthwhileCores(tiling, size)});
+    return {tiling, kUnfold, cores, 0};
+}
 
 inline Plan planCol2Im(const Fold &fold, const Machine &machine)
 {

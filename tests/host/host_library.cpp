@@ -83,7 +83,8 @@ extern "C" size_t plan(int im2col, const char *dtype, const int64_t *values, con
     if (!checkedFold(im2col, call, fold).holds()) {
         return 0;
     }
-    const Plan made = planCol2Im(fold, {cores, ubBytes});
+    const Machine machine = {cores, ubBytes};
+    const Plan made = im2col ? planIm2Col(fold, machine) : planCol2Im(fold, machine);
     std::memcpy(tiling, &made.tiling, sizeof made.tiling);
     *launch = {static_cast<uint64_t>(made.schedule), made.cores, made.cost};
     return sizeof made.tiling;

@@ -3,6 +3,8 @@
 
 #include "col2_im.cpp"
 #include "col2_im_nd.cpp"
+#include "im2_col_nd.cpp"
 
 SIM_REGISTER_KERNEL(col2_im);
 SIM_REGISTER_KERNEL(col2_im_nd);
+SIM_REGISTER_KERNEL(im2_col_nd);

@@ -194,31 +194,49 @@ class Npu:
         record: bool = False,
     ) -> LaunchReport:
         """Fold ``col`` on one product, on as many cores as the host plans or on ``cores``."""
+        shapes = 2 if kernel == "col2_im_nd" else 0
+        return self._launch(case, col, product, kernel, shapes, cores, trace, record)
+
+    def im2col(self, case: Case, image: Array, product: str) -> LaunchReport:
+        """Unfold ``image`` on one product."""
+        return self._launch(case, image, product, "im2_col_nd", 1, None, None, False)
+
+    def _launch(
+        self,
+        case: Case,
+        source: Array,
+        product: str,
+        kernel: str,
+        shapes: int,
+        cores: int | None,
+        trace: Assumption | None,
+        record: bool,
+    ) -> LaunchReport:
         machine = MACHINES[product]
-        dtype = col.dtype.name
-        plan = self.plan(case, dtype, machine)
-        shapes = [np.zeros(1, np.int64)] * 2 if kernel == "col2_im_nd" else []
-        return self.simulator(machine.arch, dtype).launch(
+        im2col = kernel == "im2_col_nd"
+        plan = self.plan(case, source.dtype.name, machine, im2col=im2col)
+        target = case.shapes[0 if im2col else 1]
+        return self.simulator(machine.arch, source.dtype.name).launch(
             kernel,
             product,
             cores or plan.cores,
-            [col, *shapes],
-            [(case.shapes[1], col.dtype)],
+            [source, *[np.zeros(1, np.int64)] * shapes],
+            [(target, source.dtype)],
             tiling=plan.tiling,
             tiling_key=plan.key,
-            compulsory_bytes=col.nbytes + int(np.prod(case.shapes[1])) * col.itemsize,
+            compulsory_bytes=source.nbytes + int(np.prod(target)) * source.itemsize,
             record=record,
             trace=trace,
         )
 
 
-def random_columns(random: np.random.Generator, case: Case, dtype: str) -> Array:
-    """Draw columns whose sums round, with some values that a wrong zero would change."""
-    col = random.standard_normal(case.shapes[0]).astype(np.float32)
-    special = random.random(col.shape) < 0.01
-    col[special] = random.choice([np.inf, -np.inf, np.nan, -0.0, 65504.0], int(special.sum()))
+def random_array(random: np.random.Generator, shape: Ints, dtype: str) -> Array:
+    """Draw numbers whose sums round, with some values that a wrong zero would change."""
+    array = random.standard_normal(shape).astype(np.float32)
+    special = random.random(shape) < 0.01
+    array[special] = random.choice([np.inf, -np.inf, np.nan, -0.0, 65504.0], int(special.sum()))
     with np.errstate(over="ignore"):
-        return col.astype(DTYPES[dtype][1])
+        return array.astype(DTYPES[dtype][1])
 
 
 def fallback_col2im(case: Case, col: Array) -> Array:
@@ -229,11 +247,21 @@ def fallback_col2im(case: Case, col: Array) -> Array:
     return image
 
 
-def assert_same_bits(actual: Array, expected: Array, what: object) -> None:
-    """Compare bit by bit; every NaN counts as the same."""
+def fallback_im2col(case: Case, image: Array) -> Array:
+    """Unfold with the NumPy backend."""
+    col = np.empty(case.shapes[0], image.dtype)
+    cpu_fallback.im2col(image, geometry(*case.parameters), col)
+    return col
+
+
+def assert_same_bits(
+    actual: Array, expected: Array, what: object, *, nan_bits: bool = False
+) -> None:
+    """Compare bit by bit; every NaN counts as the same unless ``nan_bits``."""
     unsigned = np.dtype(f"u{actual.itemsize}")
     same = actual.view(unsigned) == expected.view(unsigned)
-    same |= np.isnan(actual.astype(np.float32)) & np.isnan(expected.astype(np.float32))
+    if not nan_bits:
+        same |= np.isnan(actual.astype(np.float32)) & np.isnan(expected.astype(np.float32))
     if not same.all():
         at = tuple(int(i) for i in np.argwhere(~same)[0])
         raise AssertionError(

@@ -1,4 +1,4 @@
-"""The Im2ColNd kernel moves the bits that the NumPy backend moves, and breaks no rule of the hardware."""
+"""The Im2ColNd kernel moves the bits that NumPy moves, and breaks no rule of the hardware."""
 
 from __future__ import annotations
 

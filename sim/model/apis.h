@@ -70,7 +70,7 @@ inline constexpr ApiRow kApis[] = {
     {"And",            V,    kI16 | kU16, kI16 | kU16, 1, 1},
     {"Or",             V,    kI16 | kU16, kI16 | kU16, 1, 1},
     {"Axpy",           V,    kF16 | kF32, kF16 | kF32, 1, 1},
-    {"Duplicate",      V,    kB16 | kBF16 | kB32, kB16 | kBF16 | kB32, 1, 1},
+    {"Duplicate",      V,    kB16 | kBF16 | kB32, kB16 | kB32, 1, 1}, // 3002: the header asserts against bfloat16
     {"Cast",           V,    0xffff, 0xffff, 1, 1}, // pairs and modes: kCasts in cast.h
     {"Copy",           V,    kB16 | kBF16 | kB32, kB16 | kBF16 | kB32, 1, 1}, // (assumed)
     {"Gather",         V,    kB16 | kBF16 | kB32, kB8 | kB16 | kB32, 26, 13},

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
 import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ PRODUCTS = {2201: "910B1", 3002: "310B1"}
 LoadLibrary = Callable[[int, str], Simulator]
 
 # The dtypes of C++ and their NumPy twins; bfloat16 travels as its bits.
-DTYPES = {
+DTYPES: dict[str, np.dtype[Any]] = {
     "half": np.dtype(np.float16),
     "float": np.dtype(np.float32),
     "int32_t": np.dtype(np.int32),
@@ -53,7 +55,8 @@ def build(out: Path, name: str, arch: int, sources: list[str], flags: str) -> Pa
         f"NAME={name}",
         "KERNELS=" + " ".join(str(KERNELS / source) for source in sources),
         f"KERNEL_FLAGS=-Wno-unused-parameter {flags}",
-        "CXXFLAGS=-O2",
+        "CXXFLAGS=-O1",
+        f"SANITIZE={os.environ.get('SIM_SANITIZE', '')}",
         str(library),
     ]
     with (out / "lock").open("w") as lock:

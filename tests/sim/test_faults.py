@@ -173,6 +173,8 @@ FAULTS = [
         "tensor freed to another queue",
         r"TQue: FreeTensor: the tensor was not allocated from this VECOUT queue",
     ),
+    Fault(40, "flag of a queue", r"TQueSync: flag MTE2_V id 0 is in use by a queue"),
+    Fault(41, "second TPipe", r"TPipe: a second TPipe"),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -19,7 +21,7 @@ def run(
     kernel: str,
     x: Array,
     shape: tuple[int, ...],
-    out: np.dtype,
+    out: np.dtype[Any],
     blob: bytes,
     *,
     dtypes: str = "",
@@ -88,8 +90,8 @@ def interesting_floats() -> Array:
     ties = (halves[:-1] + halves[1:]) / 2
     near = [np.nextafter(v, np.float32(d)) for v in (halves, ties) for d in (0, np.inf)]
     random = RNG.integers(0, 1 << 32, 1 << 15, dtype=np.uint32).view(np.float32)
-    special = np.float32(
-        [65504, 65519.996, 65520, 70000, np.inf, np.nan, 2.0**-25, 2.0**-26, 1e-45]
+    special = np.array(
+        [65504, 65519.996, 65520, 7e4, np.inf, np.nan, 2**-25, 2**-26, 1e-45], np.float32
     )
     values = np.concatenate([halves, ties, *near, random, special])
     values = np.concatenate([values, -values])
@@ -176,7 +178,7 @@ def test_pad_rows_fills_both_sides(simulator: LoadLibrary, arch: int) -> None:
 def test_transpose_turns_rows_into_columns(
     simulator: LoadLibrary, arch: int, bits: int, dtype: type, width: int
 ) -> None:
-    x = RNG.standard_normal((16, width)).astype(dtype)
+    x: Array = RNG.standard_normal((16, width)).astype(dtype)
     report = run(simulator, arch, "transpose", x, (width, 16), x.dtype, tiling(width), key=bits)
     assert np.array_equal(report.outputs[0], x.T)
 

@@ -314,6 +314,22 @@ __aicore__ inline void ForeignTensorFreed(Fixture& f)
     f.out.FreeTensor(a);
 }
 
+__aicore__ inline void FlagOfAQueue(Fixture& f)
+{
+    LocalTensor<float> a = f.in.AllocTensor<float>();
+    DataCopy(a, f.x, kTile);
+    f.in.EnQue(a);
+    TQueSync<PIPE_MTE2, PIPE_V> sync;
+    sync.SetFlag(0);
+    sync.WaitFlag(0);
+    a = f.in.DeQue<float>();
+}
+
+__aicore__ inline void SecondPipe(Fixture& f)
+{
+    TPipe another;
+}
+
 extern "C" __global__ __aicore__ void fault(GM_ADDR x, GM_ADDR z, GM_ADDR workspace, GM_ADDR tiling)
 {
     REGISTER_TILING_DEFAULT(TestTiling);
@@ -362,6 +378,8 @@ extern "C" __global__ __aicore__ void fault(GM_ADDR x, GM_ADDR z, GM_ADDR worksp
         case 37: ZeroBlockStride(f); break;
         case 38: AtomicLeftOn(f); break;
         case 39: ForeignTensorFreed(f); break;
+        case 40: FlagOfAQueue(f); break;
+        case 41: SecondPipe(f); break;
         default: break;
     }
 }

@@ -140,6 +140,12 @@ class _GuardedArray:
         inner[...] = _POISON
         self.array: Array = inner.view(dtype).reshape(shape)
 
+    @classmethod
+    def holding(cls, values: Array) -> _GuardedArray:
+        guarded = cls(values.shape, values.dtype)
+        guarded.array[...] = values
+        return guarded
+
     def intact(self) -> bool:
         zones = (self._memory[:_GUARD_BYTES], self._memory[-_GUARD_BYTES:])
         return all(bool((zone == _GUARD).all()) for zone in zones)
@@ -175,7 +181,7 @@ class Simulator:
         product: str,
         cores: int,
         inputs: Sequence[Array],
-        outputs: Sequence[tuple[Sequence[int], npt.DTypeLike]],
+        outputs: Sequence[tuple[Sequence[int], npt.DTypeLike] | Array],
         *,
         tiling: bytes = b"",
         tiling_key: int = 0,
@@ -197,7 +203,7 @@ class Simulator:
         inputs
             C-contiguous arrays; a kernel that writes to one breaks a rule.
         outputs
-            Shape and dtype of each output.
+            Shape and dtype of each output; or an array, whose values the kernel then finds there.
         tiling, tiling_key
             The bytes GET_TILING_DATA reads and the key TILING_KEY_IS compares.
         compulsory_bytes
@@ -219,7 +225,12 @@ class Simulator:
                 raise SimulatorError(
                     f"{kernel}: inputs[{index}] is not C-contiguous; use numpy.ascontiguousarray"
                 )
-        guarded = [_GuardedArray(shape, dtype) for shape, dtype in outputs]
+        guarded: list[tuple[_GuardedArray, int]] = [
+            (_GuardedArray.holding(output), _ROLE_INOUT)
+            if isinstance(output, np.ndarray)
+            else (_GuardedArray(*output), _ROLE_OUT)
+            for output in outputs
+        ]
         workspace = np.full(workspace_bytes, _POISON, np.uint8)
         options = (_CHECK if check else 0) | (_RECORD if record or trace else 0)
         library = self._library
@@ -229,29 +240,28 @@ class Simulator:
         try:
             library.sim_tiling(handle, tiling_key, tiling, len(tiling))
             arguments = [(array, _ROLE_IN) for array in inputs]
-            arguments += [(output.array, _ROLE_OUT) for output in guarded]
+            arguments += [(output.array, role) for output, role in guarded]
+            compulsory = sum(array.nbytes for array, _ in arguments)
             arguments.append((workspace, _ROLE_INOUT))
             for array, role in arguments:
                 library.sim_argument(handle, array.ctypes.data, array.nbytes, role)
             if library.sim_run(handle) < 0:
                 raise SimulatorError(f"{kernel}: {library.sim_last_error().decode()}")
-            if compulsory_bytes is None:
-                compulsory_bytes = sum(
-                    array.nbytes for array, role in arguments if role != _ROLE_INOUT
-                )
-            found = json.loads(library.sim_report(handle, compulsory_bytes))
+            if compulsory_bytes is not None:
+                compulsory = compulsory_bytes
+            found = json.loads(library.sim_report(handle, compulsory))
             events = (
                 library.sim_trace(handle, _ASSUMPTIONS.index(trace)).decode() if trace else None
             )
         finally:
             library.sim_destroy(handle)
-        for index, output in enumerate(guarded):
+        for index, (output, _) in enumerate(guarded):
             if not output.intact():
                 found["violations"].append(
                     f"{product}: {kernel}: the guard bytes around output {index} were overwritten"
                 )
                 found["violation_count"] += 1
-        return _report(found, tuple(output.array for output in guarded), events)
+        return _report(found, tuple(output.array for output, _ in guarded), events)
 
 
 def _report(found: dict[str, Any], outputs: tuple[Array, ...], events: str | None) -> LaunchReport:

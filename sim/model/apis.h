@@ -41,7 +41,6 @@ const char* dtypeName(Dtype dtype);
 enum class Api : uint8_t {
     // clang-format off
     Add, Sub, Mul, Max, Min, Adds, Muls, And, Or, Axpy, Duplicate, Cast, Copy, Gather, GatherMask, TransDataTo5HD,
-    CreateVecIndex, Compare, Select,
     DataCopyIn, DataCopyOut, DataCopyUb, DataCopyPadIn, DataCopyPadOut,
     GetValue, SetValue, SetFlag, WaitFlag, PipeBarrier, TQueSync, SetAtomic, Queue, TPipe, Tensor, Tiling, Gm, Kernel,
     kCount,
@@ -70,15 +69,12 @@ inline constexpr ApiRow kApis[] = {
     {"And",            V,    kI16 | kU16, kI16 | kU16, 1, 1},
     {"Or",             V,    kI16 | kU16, kI16 | kU16, 1, 1},
     {"Axpy",           V,    kF16 | kF32, kF16 | kF32, 1, 1},
-    {"Duplicate",      V,    kB16 | kBF16 | kB32, kB16 | kBF16 | kB32, 1, 1},
+    {"Duplicate",      V,    kB16 | kBF16 | kB32, kB16 | kB32, 1, 1}, // 3002: the header asserts against bfloat16
     {"Cast",           V,    0xffff, 0xffff, 1, 1}, // pairs and modes: kCasts in cast.h
     {"Copy",           V,    kB16 | kBF16 | kB32, kB16 | kBF16 | kB32, 1, 1}, // (assumed)
     {"Gather",         V,    kB16 | kBF16 | kB32, kB8 | kB16 | kB32, 26, 13},
     {"GatherMask",     V,    kB16 | kBF16 | kB32, kB16 | kB32, 2, 2},
     {"TransDataTo5HD", V,    kB8 | kB16 | kB32, kB8 | kB16 | kB32, 1, 1},
-    {"CreateVecIndex", V,    kMath, kMath, 1, 1},
-    {"Compare",        V,    kF16 | kF32 | kI32, kF16 | kF32, 1, 1},
-    {"Select",         V,    kF16 | kF32, kF16 | kF32, 1, 1},
     {"DataCopy",       MTE2, kMove | kB64, kMove | kB64, 0, 0},
     {"DataCopy",       MTE3, kMove | kB64, kMove | kB64, 0, 0},
     {"DataCopy",       V,    kMove | kB64, 0, 1, 1}, // UB to UB

@@ -71,21 +71,20 @@ void Core::start(const Product& product, GlobalMemory& gm, Trace& trace, uint32_
         ub_.resize(product.ubBytes);
         definedBits_.assign(blocks, 0);
         origin_.assign(blocks, 0);
-        writer_.assign(blocks, 0);
-        writerPipe_.assign(blocks, S);
         owner_.assign(blocks, UbView::kNoBuffer);
-        for (auto& reader : reader_) {
-            reader.assign(blocks, 0);
+        for (int p = 0; p < kPipes; ++p) {
+            writer_[p].assign(blocks, 0);
+            reader_[p].assign(blocks, 0);
         }
     }
     allocated_ = 0;
     buffers_.clear();
     // Numbers go on across cores and launches, so old stamps are simply in the past; start over long before a wrap.
-    if (now_ > 0xf0000000u) {
+    if (now_ > 0x70000000u) {
         now_ = 0;
-        std::fill(writer_.begin(), writer_.end(), 0);
-        for (auto& reader : reader_) {
-            std::fill(reader.begin(), reader.end(), 0);
+        for (int p = 0; p < kPipes; ++p) {
+            std::fill(writer_[p].begin(), writer_[p].end(), 0);
+            std::fill(reader_[p].begin(), reader_[p].end(), 0);
         }
     }
     base_ = now_ + 1;
@@ -98,11 +97,12 @@ void Core::start(const Product& product, GlobalMemory& gm, Trace& trace, uint32_
     gmWrites_.clear();
     std::memset(static_cast<void*>(flags_), 0, sizeof flags_);
     std::memset(eventsInUse_, 0, sizeof eventsInUse_);
+    std::memset(queueEvents_, 0, sizeof queueEvents_);
     mask = {};
     padValue = 0;
     padValueSet = false;
     atomic = 0;
-    pipeCreated = false;
+    pipe = nullptr;
     lastConflict_ = 0;
 }
 
@@ -189,6 +189,11 @@ void Core::undefine(uint32_t begin, uint32_t end, uint32_t origin)
     if (!checking_) {
         return;
     }
+    if (begin % kBlock == 0 && end % kBlock == 0) {
+        std::fill(definedBits_.begin() + begin / kBlock, definedBits_.begin() + end / kBlock, 0);
+        std::fill(origin_.begin() + begin / kBlock, origin_.begin() + end / kBlock, origin);
+        return;
+    }
     for (uint32_t at = begin; at < end;) {
         const uint32_t block = at / kBlock, to = std::min(end, (block + 1) * kBlock);
         definedBits_[block] &= ~bitsOf(at % kBlock, at % kBlock + (to - at));
@@ -264,6 +269,10 @@ bool Core::defined(uint32_t begin, uint32_t bytes) const
 
 void Core::define(uint32_t begin, uint32_t bytes)
 {
+    if (begin % kBlock == 0 && bytes % kBlock == 0) {
+        std::fill_n(definedBits_.begin() + begin / kBlock, bytes / kBlock, kAll);
+        return;
+    }
     for (uint32_t at = begin, end = begin + bytes; at < end;) {
         const uint32_t block = at / kBlock, to = std::min(end, (block + 1) * kBlock);
         definedBits_[block] |= bitsOf(at % kBlock, at % kBlock + (to - at));

@@ -126,7 +126,7 @@ public:
     bool padValueSet = false; // by SetPadValue, not left over from an instruction
     uint16_t atomic = 0;      // Dtype of SetAtomicAdd, 0: off
     uint64_t tilingKey = 0;
-    bool pipeCreated = false;
+    void* pipe = nullptr; // the kernel's TPipe
     std::vector<uint8_t> tiling;
 
 private:
@@ -143,9 +143,11 @@ private:
         bool set = false;
         uint32_t token = 0;
     };
+    void expectKnown(Api api, Pipe pipe, const char* operand, uint32_t begin, uint32_t bytes, bool writes, Pipe other,
+                     bool otherWrote);
+    bool flagUsable(Api api, AscendC::HardEvent event, int64_t id);
     void conflict(Api api, Pipe pipe, const char* operand, uint32_t block, bool writes, Pipe otherPipe, uint32_t other,
                   bool otherWrote);
-    bool ordered(Pipe pipe, Pipe other, uint32_t number) const;
     void gmOrder(Api api, Pipe pipe, const GmView& view, const GlobalMemory::Finding& found, bool writes);
 
     const Product* product_ = nullptr;
@@ -156,8 +158,9 @@ private:
     std::vector<uint8_t> ub_;
     std::vector<uint32_t> definedBits_; // one bit per byte, one word per block
     std::vector<uint32_t> origin_;      // per block: the instruction that left bytes undefined, 0 = nobody wrote them
-    std::vector<uint32_t> writer_, reader_[kPipes];
-    std::vector<uint8_t> writerPipe_;
+    // Per pipe and block: its last write (V, MTE2, S) and its last read (V, MTE3). An older write of another pipe may
+    // stay: whoever knows the later one knows it too. Signed, because that compares faster.
+    std::vector<int32_t> writer_[kPipes], reader_[kPipes];
     std::vector<uint16_t> owner_; // buffer of each block
     std::vector<Buffer> buffers_;
     uint32_t allocated_ = 0;
@@ -167,7 +170,8 @@ private:
     std::vector<Signal> signals_;
     std::vector<GmWrite> gmWrites_;
     Flag flags_[static_cast<size_t>(AscendC::HardEvent::MAX)][8];
-    uint8_t eventsInUse_[static_cast<size_t>(AscendC::HardEvent::MAX)] = {};
+    uint8_t eventsInUse_[static_cast<size_t>(AscendC::HardEvent::MAX)] = {}; // a bit per id
+    uint8_t queueEvents_[static_cast<size_t>(AscendC::HardEvent::MAX)] = {}; // those that queues hold
     uint32_t lastConflict_ = 0;
 };
 

@@ -5,6 +5,18 @@
 
 namespace sim {
 
+namespace {
+int severity(GlobalMemory::Clash clash)
+{
+    switch (clash) {
+        case GlobalMemory::Clash::None: return 0;
+        case GlobalMemory::Clash::Undefined: return 1;
+        case GlobalMemory::Clash::SameCore: return 2;
+        default: return 3;
+    }
+}
+} // namespace
+
 int GlobalMemory::add(void* data, uint64_t bytes, Role role)
 {
     buffers_.push_back({static_cast<uint8_t*>(data), bytes, role, {}, {}, 0});
@@ -80,8 +92,12 @@ GlobalMemory::Finding GlobalMemory::noteRead(int index, uint64_t offset, uint64_
     for (uint64_t i = offset; i < offset + bytes; ++i) {
         const uint16_t writer = b.writer.empty() ? 0 : b.writer[i];
         b.reader[i] = b.reader[i] == 0 || b.reader[i] == me ? me : kMany;
-        if (writer == 0 ? b.role == Role::Out && found.clash == Clash::None : found.clash != Clash::OtherCore) {
-            found = {writer == 0 ? Clash::Undefined : writer == me ? Clash::SameCore : Clash::OtherCore, i, writer - 1u};
+        const Clash clash = writer == me  ? Clash::SameCore
+                            : writer != 0 ? Clash::OtherCore
+                            : b.role == Role::Out ? Clash::Undefined
+                                                  : Clash::None;
+        if (severity(clash) > severity(found.clash)) {
+            found = {clash, i, writer - 1u};
         }
     }
     return found;

@@ -54,47 +54,46 @@ uint32_t Core::issue(Api api, Pipe pipe)
     return now_;
 }
 
-bool Core::ordered(Pipe pipe, Pipe other, uint32_t number) const
-{
-    if (number <= known_[pipe][other] || other == S) {
-        return true; // LocalTensor::SetValue: the compiler synchronises
-    }
-    return pipe == other && pipe == V; // V after V: the compiler inserts the barrier
-}
-
 void Core::read(Api api, Pipe pipe, const char* operand, uint32_t begin, uint32_t bytes)
 {
-    for (uint32_t block = begin / kBlock, end = (begin + bytes + kBlock - 1) / kBlock; block < end; ++block) {
-        const auto by = static_cast<Pipe>(writerPipe_[block]);
-        if (writer_[block] > known_[pipe][by] && !ordered(pipe, by, writer_[block])) {
-            conflict(api, pipe, operand, block, false, by, writer_[block], true);
-        }
-        reader_[pipe][block] = now_;
+    // What the scalar unit wrote needs no check: for LocalTensor::SetValue the compiler synchronises.
+    for (const Pipe by : {V, MTE2}) {
+        expectKnown(api, pipe, operand, begin, bytes, false, by, true);
     }
+    const uint32_t first = begin / kBlock, end = (begin + bytes + kBlock - 1) / kBlock;
+    std::fill(reader_[pipe].begin() + first, reader_[pipe].begin() + end, static_cast<int32_t>(now_));
 }
 
 void Core::write(Api api, Pipe pipe, const char* operand, uint32_t begin, uint32_t bytes)
 {
-    const uint32_t first = begin / kBlock, end = (begin + bytes + kBlock - 1) / kBlock;
-    for (uint32_t block = first; block < end; ++block) {
-        const auto by = static_cast<Pipe>(writerPipe_[block]);
-        if (writer_[block] > known_[pipe][by] && !ordered(pipe, by, writer_[block]) && writer_[block] != now_) {
-            conflict(api, pipe, operand, block, true, by, writer_[block], true);
-        }
-        writer_[block] = now_;
-        writerPipe_[block] = pipe;
+    for (const Pipe by : {V, MTE2}) {
+        expectKnown(api, pipe, operand, begin, bytes, true, by, true);
     }
     for (const Pipe by : {V, MTE3}) {
-        if (by == pipe) {
-            continue;
-        }
-        const uint32_t known = known_[pipe][by];
-        const uint32_t* reader = reader_[by].data();
-        for (uint32_t block = first; block < end; ++block) {
-            if (reader[block] > known) {
-                conflict(api, pipe, operand, block, true, by, reader[block], false);
-                break;
-            }
+        expectKnown(api, pipe, operand, begin, bytes, true, by, false);
+    }
+    const uint32_t first = begin / kBlock, end = (begin + bytes + kBlock - 1) / kBlock;
+    std::fill(writer_[pipe].begin() + first, writer_[pipe].begin() + end, static_cast<int32_t>(now_));
+}
+
+// Whether `pipe` knows every write (or read) of pipe `other` in these bytes to be complete.
+void Core::expectKnown(Api api, Pipe pipe, const char* operand, uint32_t begin, uint32_t bytes, bool writes, Pipe other,
+                       bool otherWrote)
+{
+    if (pipe == other && (pipe == V || !otherWrote)) {
+        return; // V after V: the compiler inserts the barrier
+    }
+    const uint32_t first = begin / kBlock, end = (begin + bytes + kBlock - 1) / kBlock;
+    const int32_t* stamps = (otherWrote ? writer_ : reader_)[other].data();
+    const auto known = static_cast<int32_t>(known_[pipe][other]), current = static_cast<int32_t>(now_);
+    int32_t unknown = 0;
+    for (uint32_t block = first; block < end; ++block) {
+        unknown |= -static_cast<int32_t>(stamps[block] > known);
+    }
+    for (uint32_t block = first; unknown != 0 && block < end; ++block) {
+        if (stamps[block] > known && stamps[block] != current) {
+            conflict(api, pipe, operand, block, writes, other, static_cast<uint32_t>(stamps[block]), otherWrote);
+            return;
         }
     }
 }
@@ -119,10 +118,8 @@ void Core::conflict(Api api, Pipe pipe, const char* operand, uint32_t block, boo
 void Core::scalarSync(uint32_t begin, uint32_t bytes)
 {
     for (uint32_t block = begin / kBlock, end = (begin + bytes + kBlock - 1) / kBlock; block < end; ++block) {
-        const auto by = static_cast<Pipe>(writerPipe_[block]);
-        const uint32_t times[kPipes] = {0, reader_[V][block], 0, reader_[MTE3][block]};
         for (const Pipe pipe : {V, MTE2, MTE3}) {
-            if (std::max(times[pipe], by == pipe ? writer_[block] : 0u) > known_[S][pipe]) {
+            if (std::max(writer_[pipe][block], reader_[pipe][block]) > static_cast<int32_t>(known_[S][pipe])) {
                 known_[S][pipe] = last_[pipe];
                 trace_->step(index_, {Step::Kind::ScalarWait, pipe, Api::GetValue, 0, 0, 0, {}});
             }
@@ -164,44 +161,62 @@ void Core::await(Pipe to, uint32_t token)
     trace_->step(index_, {Step::Kind::Await, to, Api::WaitFlag, token, 0, 0, {}});
 }
 
+// Queues and kernels share the same hardware flags.
+bool Core::flagUsable(Api api, HardEvent event, int64_t id)
+{
+    if (!pipesOf(event).vector) {
+        fail(api, cat("event ", int(event), " is not one of a vector core"));
+        return false;
+    }
+    if (!inRange(api, "eventID", id, 0, 7)) {
+        return false;
+    }
+    if (queueEvents_[static_cast<size_t>(event)] >> id & 1) {
+        fail(api, cat("flag ", eventName(event), " id ", id, " is in use by a queue: take another id"));
+    }
+    return true;
+}
+
 void Core::setFlag(Api api, HardEvent event, int64_t id)
 {
-    const EventPipes pipes = pipesOf(event);
-    if (!pipes.vector) {
-        fail(api, cat("event ", int(event), " is not one of a vector core"));
-    } else if (inRange(api, "eventID", id, 0, 7)) {
-        Flag& flag = flags_[static_cast<size_t>(event)][id];
-        if (flag.set) {
-            fail(api, cat("flag ", eventName(event), " id ", id, " is set again before WaitFlag took it"));
-        }
-        flag = {true, signal(pipes.from)};
+    if (!flagUsable(api, event, id)) {
+        return;
     }
+    Flag& flag = flags_[static_cast<size_t>(event)][id];
+    if (flag.set) {
+        fail(api, cat("flag ", eventName(event), " id ", id, " is set again before WaitFlag took it"));
+    }
+    flag = {true, signal(pipesOf(event).from)};
 }
 
 void Core::waitFlag(Api api, HardEvent event, int64_t id)
 {
-    const EventPipes pipes = pipesOf(event);
-    if (!pipes.vector) {
-        fail(api, cat("event ", int(event), " is not one of a vector core"));
-    } else if (inRange(api, "eventID", id, 0, 7)) {
-        Flag& flag = flags_[static_cast<size_t>(event)][id];
-        if (!flag.set) {
-            fail(api, cat("waits for flag ", eventName(event), " id ", id, ", which nothing set: the device would hang"));
-            throw Hang();
-        }
-        await(pipes.to, flag.token);
-        flag.set = false;
+    if (!flagUsable(api, event, id)) {
+        return;
     }
+    Flag& flag = flags_[static_cast<size_t>(event)][id];
+    if (!flag.set) {
+        fail(api, cat("waits for flag ", eventName(event), " id ", id, ", which nothing set: the device would hang"));
+        throw Hang();
+    }
+    await(pipesOf(event).to, flag.token);
+    flag.set = false;
 }
 
 int8_t Core::allocEvent(Api api, HardEvent event)
 {
-    uint8_t& used = eventsInUse_[static_cast<size_t>(event)];
+    const auto e = static_cast<size_t>(event);
     for (int8_t id = 0; id < AscendC::QUE_MAX_EVENT; ++id) {
-        if (!(used >> id & 1)) {
-            used = static_cast<uint8_t>(used | 1u << id);
-            return id;
+        const auto bit = static_cast<uint8_t>(1u << id);
+        if (eventsInUse_[e] & bit) {
+            continue;
         }
+        if (api == Api::Queue && flags_[e][id].set) {
+            fail(api, cat("takes flag ", eventName(event), " id ", id, ", which the kernel set by itself and did not take"));
+        }
+        eventsInUse_[e] |= bit;
+        queueEvents_[e] = static_cast<uint8_t>(queueEvents_[e] | (api == Api::Queue ? bit : 0));
+        return id;
     }
     fail(api, cat("all ", AscendC::QUE_MAX_EVENT, " event ids of ", eventName(event),
                   " are in use: too many tensors between AllocTensor and FreeTensor"));
@@ -210,8 +225,9 @@ int8_t Core::allocEvent(Api api, HardEvent event)
 
 void Core::releaseEvent(HardEvent event, int8_t id)
 {
-    uint8_t& used = eventsInUse_[static_cast<size_t>(event)];
-    used = static_cast<uint8_t>(used & ~(1u << id));
+    const auto keep = static_cast<uint8_t>(~(1u << id));
+    eventsInUse_[static_cast<size_t>(event)] &= keep;
+    queueEvents_[static_cast<size_t>(event)] &= keep;
 }
 
 bool Core::gmInside(Api api, const GmView& view, uint64_t begin, uint64_t bytes)

@@ -124,9 +124,9 @@ void runCast(Core& core, VectorInstr& in, AscendC::RoundMode mode)
         return;
     }
     if (mode <= AscendC::RoundMode::CAST_RINT) { // a constant the compiler sees: this loop vectorises
-        runUnary<T, U>(core, in, dtypeOf<U>(), [](U x, T) { return castOne<T, U>(x, AscendC::RoundMode::CAST_RINT); });
+        runUnary<T, U>(core, in, dtypeOf<U>(), [](U x) { return castOne<T, U>(x, AscendC::RoundMode::CAST_RINT); });
     } else {
-        runUnary<T, U>(core, in, dtypeOf<U>(), [mode](U x, T) { return castOne<T, U>(x, mode); });
+        runUnary<T, U>(core, in, dtypeOf<U>(), [mode](U x) { return castOne<T, U>(x, mode); });
     }
 }
 

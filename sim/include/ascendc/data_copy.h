@@ -221,6 +221,9 @@ template <typename T>
 inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const DataCopyParams& dataCopyParams,
                         const DataCopyPadParams& padParams)
 {
+    if (!sim::checkStrided(sim::core(), sim::Api::DataCopyPadIn, dataCopyParams)) {
+        return;
+    }
     T value;
     std::memcpy(&value, &padParams.paddingValue, sizeof(T));
     const DataCopyExtParams wide(dataCopyParams.blockCount, dataCopyParams.blockLen, dataCopyParams.srcStride,
@@ -232,6 +235,9 @@ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, c
 template <typename T>
 inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, const DataCopyParams& dataCopyParams)
 {
+    if (!sim::checkStrided(sim::core(), sim::Api::DataCopyPadOut, dataCopyParams)) {
+        return;
+    }
     DataCopyPad(dst, src, DataCopyExtParams(dataCopyParams.blockCount, dataCopyParams.blockLen, dataCopyParams.srcStride,
                                             dataCopyParams.dstStride, 0));
 }

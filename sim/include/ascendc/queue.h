@@ -314,10 +314,10 @@ public:
     TPipe()
     {
         sim::Core& core = sim::core();
-        if (core.pipeCreated) {
+        if (core.pipe != nullptr) {
             core.fail(sim::Api::TPipe, "a second TPipe: a kernel has exactly one");
         }
-        core.pipeCreated = true;
+        core.pipe = this;
     }
     TPipe(const TPipe&) = delete;
 
@@ -379,3 +379,5 @@ private:
 };
 
 } // namespace AscendC
+
+inline AscendC::TPipe* GetTPipePtr() { return static_cast<AscendC::TPipe*>(sim::core().pipe); }

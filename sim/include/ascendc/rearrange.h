@@ -85,14 +85,43 @@ template <typename T>
 void transposeOnce(Core& core, const uint32_t* dst, const uint32_t* src, int srcHalf, int dstHalf)
 {
     constexpr int perRow = sizeof(T) == 1 ? kRows : int(kBlock / sizeof(T));
-    T rows[kRows][perRow];
+    T rows[kRows][perRow], columns[kRows][perRow];
     for (int r = 0; r < kRows; ++r) {
         std::memcpy(rows[r], core.ub<T>(src[r]) + srcHalf, sizeof rows[r]);
     }
     for (int r = 0; r < kRows; ++r) {
         for (int e = 0; e < perRow; ++e) {
             const auto [row, column] = transposed<T>(r, e);
-            core.ub<T>(dst[row])[column + dstHalf] = rows[r][e];
+            columns[row][column] = rows[r][e];
+        }
+    }
+    for (int r = 0; r < kRows; ++r) {
+        std::memcpy(core.ub<T>(dst[r]) + dstHalf, columns[r], sizeof columns[r]);
+    }
+}
+
+// Calls range(begin, bytes) for the blocks of 16 rows over all repeats, in as few pieces as they form.
+template <typename Range>
+void forEachRange(const UbView (&rows)[kRows], uint32_t stride, uint32_t repeats, Range&& range)
+{
+    bool consecutive = true;
+    for (int i = 1; i < kRows; ++i) {
+        consecutive = consecutive && rows[i].begin == rows[0].begin + uint32_t(i) * kBlock;
+    }
+    if (repeats == 1) {
+        for (const UbView& row : rows) {
+            range(row.begin + stride * kBlock, kBlock); // documented: one repeat begins a stride further
+        }
+    } else if (consecutive && stride == kRows) {
+        range(rows[0].begin, repeats * kRows * kBlock);
+    } else {
+        for (const UbView& row : rows) {
+            for (uint32_t repeat = 0; stride != 1 && repeat < repeats; ++repeat) {
+                range(row.begin + repeat * stride * kBlock, kBlock);
+            }
+            if (stride == 1) {
+                range(row.begin, repeats * kBlock);
+            }
         }
     }
 }
@@ -106,32 +135,33 @@ void transpose(const Transposition& t)
     if (!core.supports(api, dtypeOf<T>()) || !checkTransposition(core, t)) {
         return;
     }
-    const uint32_t repeats = t.params.repeatTimes;
+    const uint32_t repeats = t.params.repeatTimes, dstStride = t.params.dstRepStride, srcStride = t.params.srcRepStride;
     enter(core, api, sizeof(T), 2 * repeats); // 512 bytes each
     const int srcHalf = sizeof(T) == 1 && t.params.srcHighHalf ? 16 : 0;
     const int dstHalf = sizeof(T) == 1 && t.params.dstHighHalf ? 16 : 0;
     constexpr int perRow = sizeof(T) == 1 ? kRows : int(kBlock / sizeof(T));
+    bool whole = sizeof(T) != 1;
+    if (core.checking()) {
+        forEachRange(t.src, srcStride, repeats, [&](uint32_t begin, uint32_t bytes) {
+            core.read(api, V, "srcList", begin, bytes);
+            whole = whole && core.defined(begin, bytes);
+        });
+        forEachRange(t.dst, dstStride, repeats, [&](uint32_t begin, uint32_t bytes) {
+            core.write(api, V, "dstList", begin, bytes);
+            if (whole) {
+                core.define(begin, bytes);
+            }
+        });
+    }
     for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
         const uint32_t step = repeats == 1 ? 1 : repeat;
         uint32_t dst[kRows], src[kRows];
-        bool whole = true;
         for (int i = 0; i < kRows; ++i) {
-            dst[i] = t.dst[i].begin + step * t.params.dstRepStride * kBlock;
-            src[i] = t.src[i].begin + step * t.params.srcRepStride * kBlock;
+            dst[i] = t.dst[i].begin + step * dstStride * kBlock;
+            src[i] = t.src[i].begin + step * srcStride * kBlock;
         }
-        for (int i = 0; core.checking() && i < kRows; ++i) {
-            core.read(api, V, "srcList", src[i], kBlock);
-            whole = whole && core.defined(src[i], kBlock);
-        }
-        for (int i = 0; core.checking() && i < kRows; ++i) {
-            core.write(api, V, "dstList", dst[i], kBlock);
-        }
-        if (core.checking() && (!whole || sizeof(T) == 1)) {
+        if (core.checking() && !whole) {
             transposeDefinedness<T>(core, dst, src, srcHalf, dstHalf, perRow);
-        } else if (core.checking()) {
-            for (int i = 0; i < kRows; ++i) {
-                core.define(dst[i], kBlock);
-            }
         }
         transposeOnce<T>(core, dst, src, srcHalf, dstHalf);
     }

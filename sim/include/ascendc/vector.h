@@ -109,6 +109,13 @@ inline bool takeStrides(Core& core, const VectorInstr& in, const AscendC::UnaryR
            core.inRange(in.api, "srcRepStride", p.srcRepStride.given(), 0, 255);
 }
 
+// The elements of a run do not depend on each other: dst is a source exactly, or apart from it.
+#if defined(__clang__)
+#define SIM_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SIM_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 template <typename T, typename Function>
 void runBinary(Core& core, VectorInstr& in, Function function)
 {
@@ -119,12 +126,14 @@ void runBinary(Core& core, VectorInstr& in, Function function)
         core.touch(in, at, n);
         T* dst = core.ub<T>(at[0]);
         const T *a = core.ub<T>(at[1]), *b = core.ub<T>(at[2]);
+        SIM_INDEPENDENT
         for (uint32_t i = 0; i < n; ++i) {
             dst[i] = function(a[i], b[i]);
         }
     });
 }
 
+// dst = function(src), or function(src, dst) of an instruction that accumulates.
 template <typename T, typename U, typename Function>
 void runUnary(Core& core, VectorInstr& in, Dtype dtype, Function function)
 {
@@ -135,8 +144,13 @@ void runUnary(Core& core, VectorInstr& in, Dtype dtype, Function function)
         core.touch(in, at, n);
         T* dst = core.ub<T>(at[0]);
         const U* src = core.ub<U>(at[1]);
+        SIM_INDEPENDENT
         for (uint32_t i = 0; i < n; ++i) {
-            dst[i] = function(src[i], dst[i]);
+            if constexpr (std::is_invocable_v<Function, U, T>) {
+                dst[i] = function(src[i], dst[i]);
+            } else {
+                dst[i] = function(src[i]);
+            }
         }
     });
 }
@@ -310,7 +324,7 @@ SIM_BINARY(Or)
         sim::VectorInstr in = sim::unaryInstr(sim::Api::Name, dst, src);                                       \
         if (sim::unaryMask<T, T>(sim::core(), in, mask, repeatTime, repeatParams, isSetMask)) {                \
             sim::runUnary<T, T>(sim::core(), in, sim::dtypeOf<T>(),                                            \
-                                [scalarValue](T x, T) { return function()(x, scalarValue); });                 \
+                                [scalarValue](T x) { return function()(x, scalarValue); });                 \
         }                                                                                                      \
     }                                                                                                          \
     template <typename T, bool isSetMask = true>                                                               \
@@ -320,7 +334,7 @@ SIM_BINARY(Or)
         sim::VectorInstr in = sim::unaryInstr(sim::Api::Name, dst, src);                                       \
         if (sim::unaryMask<T, T>(sim::core(), in, mask, repeatTime, repeatParams, isSetMask)) {                \
             sim::runUnary<T, T>(sim::core(), in, sim::dtypeOf<T>(),                                            \
-                                [scalarValue](T x, T) { return function()(x, scalarValue); });                 \
+                                [scalarValue](T x) { return function()(x, scalarValue); });                 \
         }                                                                                                      \
     }                                                                                                          \
     template <typename T, bool isSetMask = true>                                                               \
@@ -329,7 +343,7 @@ SIM_BINARY(Or)
         sim::VectorInstr in = sim::unaryInstr(sim::Api::Name, dst, src);                                       \
         sim::takeCount(sim::core(), in, count);                                                                \
         sim::runUnary<T, T>(sim::core(), in, sim::dtypeOf<T>(),                                                \
-                            [scalarValue](T x, T) { return function()(x, scalarValue); });                     \
+                            [scalarValue](T x) { return function()(x, scalarValue); });                     \
     }
 
 SIM_SCALAR(Adds, sim::AddOf)

@@ -82,7 +82,7 @@ void copyMask(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<T>&
         core.inRange(in.api, "dstRepeatSize", p.dstRepeatSize.given(), 0, 4095) &
         core.inRange(in.api, "srcRepeatSize", p.srcRepeatSize.given(), 0, 4095) &
         takeMask(core, in, mask, repeatTime, isSetMask)) {
-        runUnary<T, T>(core, in, dtypeOf<T>(), [](T x, T) { return x; });
+        runUnary<T, T>(core, in, dtypeOf<T>(), [](T x) { return x; });
     }
 }
 

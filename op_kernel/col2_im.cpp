@@ -1,0 +1,18 @@
+// Kernel of the op Col2Im: fold `col` into `x`.
+#include "rows.h"
+
+extern "C" __global__ __aicore__ void col2_im(GM_ADDR col, GM_ADDR x, GM_ADDR workspace, GM_ADDR tiling)
+{
+    (void)workspace;
+    REGISTER_TILING_DEFAULT(col2im::FoldTiling);
+    GET_TILING_DATA(tilingData, tiling);
+#if __NPU_ARCH__ == 2201
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+#endif
+    AscendC::TPipe pipe;
+    if (TILING_KEY_IS(1)) {
+        col2im::Rows<DTYPE_COL, false>(tilingData, pipe, col, x).process();
+    } else if (TILING_KEY_IS(2)) {
+        col2im::Rows<DTYPE_COL, true>(tilingData, pipe, col, x).process();
+    }
+}

@@ -1,0 +1,325 @@
+// The schedule "rows": a tile is some image rows of one plane, of one depth and one row residue.
+//
+// Every tap brings its window rows in one move, already shifted: whole blocks of the shift go into the UB address,
+// the rest into zeros on the left. Each column residue has an accumulator of its own (a phase); at the end the phases
+// are woven together by two transposes.
+//
+// Flat: where a row has as many windows as pixels of one residue, tile rows lie without a gap, as in `col`. A tap is
+// then one contiguous run and one vector instruction; the columns that wrap into a neighbouring row are zeroed.
+#pragma once
+
+#include "axis.h"
+#include "transfer.h"
+#include "transpose.h"
+
+namespace col2im {
+
+template <typename T, bool kFlat> class Rows {
+public:
+    using M = typename Element<T>::Moved;
+    static constexpr uint32_t kPerBlock = Element<T>::kPerBlock;
+
+    __aicore__ inline Rows(const FoldTiling &tiling, AscendC::TPipe &pipe, GM_ADDR col, GM_ADDR image)
+        : tiling_(tiling), width_(tiling.axes[kWidth]), height_(tiling.axes[kHeight]), depth_(tiling.axes[kDepth]),
+          woven_(tiling.residues > 1)
+    {
+        col_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(col));
+        image_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(image));
+        const uint32_t pixels = tiling.phase * tiling.residues;
+        pipe.InitBuffer(input_, 2, tiling.stage * sizeof(M));
+        pipe.InitBuffer(output_, 2, pixels * sizeof(M));
+        if (!Element<T>::kIsFloat || woven_) {
+            pipe.InitBuffer(sums_, pixels * sizeof(float));
+        }
+        if constexpr (Element<T>::kNeedsCast) {
+            pipe.InitBuffer(cast_, tiling.stage * sizeof(float));
+        }
+        if (woven_) {
+            pipe.InitBuffer(weft_, pixels * sizeof(M));
+            if constexpr (!Element<T>::kIsFloat) {
+                pipe.InitBuffer(rounded_, pixels * sizeof(M));
+            }
+        }
+    }
+
+    __aicore__ inline void process()
+    {
+        const Range units = unitsOfThisCore(tiling_.units);
+        for (int64_t unit = units.begin; unit < units.end; ++unit) {
+            locate(unit);
+            fold();
+        }
+    }
+
+private:
+    // Set the tile of one unit. From the fastest: column tile, column residues, rows, row residue, depth, plane.
+    __aicore__ inline void locate(int64_t unit)
+    {
+        const int64_t column = unit % tiling_.columnTiles * tiling_.columns;
+        unit /= tiling_.columnTiles;
+        columns_ = intersect({column, column + tiling_.columns}, {0, width_.length});
+        const int64_t residueTiles = (width_.residues + tiling_.residues - 1) / tiling_.residues;
+        firstResidue_ = unit % residueTiles * tiling_.residues;
+        unit /= residueTiles;
+        const int64_t rowTiles = (height_.length + tiling_.rows - 1) / tiling_.rows;
+        const int64_t row = unit % rowTiles * tiling_.rows;
+        unit /= rowTiles;
+        rowResidue_ = unit % height_.residues;
+        unit /= height_.residues;
+        // Pixels of residue r: as many t as t * stride + r < pixels allows.
+        const int64_t rows = (height_.pixels - rowResidue_ + height_.stride - 1) / height_.stride;
+        rows_ = intersect({row, row + tiling_.rows}, {0, rows});
+        z_ = unit % depth_.pixels;
+        plane_ = unit / depth_.pixels;
+    }
+
+    __aicore__ inline void fold()
+    {
+        if (rows_.empty()) { // the residues beyond the image's last row
+            return;
+        }
+        AscendC::LocalTensor<M> result = output_.template AllocTensor<M>();
+        if constexpr (Element<T>::kIsFloat) {
+            sum_ = woven_ ? sums_.template Get<float>() : result;
+        } else {
+            sum_ = sums_.template Get<float>();
+        }
+        AscendC::Duplicate(sum_, 0.0f, static_cast<int32_t>(tiling_.phase * tiling_.residues));
+        const int64_t tz = z_ / depth_.stride;
+        for (Tap depth(depth_); depth.valid(); depth.next()) {
+            const int64_t window = tz - depth.q();
+            if (depth.r() == z_ % depth_.stride && window >= 0 && window < depth_.windows) {
+                addSlice(depth.k(), window);
+            }
+        }
+        finish(result);
+        output_.EnQue(result);
+        result = output_.template DeQue<M>();
+        store(result);
+        output_.FreeTensor(result);
+    }
+
+    // Add all taps of one kernel depth, whose windows lie at one depth.
+    __aicore__ inline void addSlice(int64_t k, int64_t windowDepth)
+    {
+        for (Tap high(height_); high.valid(); high.next()) {
+            const Range rows = high.reach(rows_);
+            if (high.r() != rowResidue_ || rows.empty()) {
+                continue;
+            }
+            const int64_t taps = ((plane_ * depth_.taps + k) * height_.taps + high.k()) * width_.taps;
+            for (Tap wide(width_); wide.valid(); wide.next()) {
+                const Range columns = wide.reach(columns_);
+                const int64_t residue = wide.r() - firstResidue_;
+                if (residue < 0 || residue >= tiling_.residues || columns.empty()) {
+                    continue;
+                }
+                const int64_t row = ((taps + wide.k()) * depth_.windows + windowDepth) * height_.windows +
+                                    rows.begin - high.q();
+                const uint32_t phase = static_cast<uint32_t>(residue) * tiling_.phase;
+                if constexpr (kFlat) {
+                    addFlat(row * width_.windows, {rows.begin - rows_.begin, rows.end - rows_.begin}, wide.q(), phase);
+                } else {
+                    addRows(row * width_.windows + columns.begin - wide.q(), rows, columns, phase);
+                }
+            }
+        }
+    }
+
+    // Add the windows at `source` and in the rows after it to the given rows and columns of one phase.
+    __aicore__ inline void addRows(int64_t source, const Range &rows, const Range &columns, uint32_t phase)
+    {
+        const uint32_t shift = static_cast<uint32_t>(columns.begin - columns_.begin);
+        const uint32_t left = shift % kPerBlock;
+        const uint32_t pitch = static_cast<uint32_t>(alignUp(left + columns.size(), kPerBlock));
+        const uint32_t count = static_cast<uint32_t>(rows.size());
+        AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
+        loadRuns(input, col_[source], count, columns.size(), width_.windows, left);
+        input_.EnQue(input);
+        input = input_.template DeQue<M>();
+        uint32_t target = phase + static_cast<uint32_t>(rows.begin - rows_.begin) * tiling_.pitch + shift - left;
+        if (pitch == tiling_.pitch) {
+            add(target, input, count * pitch);
+        } else {
+            for (uint32_t row = 0; row < count; ++row, target += tiling_.pitch) {
+                add(target, input[row * pitch], pitch);
+            }
+        }
+        input_.FreeTensor(input);
+    }
+
+    // Add whole window rows, the first at `source`, shifted by q columns, to the given tile rows of one phase.
+    __aicore__ inline void addFlat(int64_t source, const Range &rows, int64_t q, uint32_t phase)
+    {
+        const int64_t behind = q > 0 ? q : 0;
+        const int64_t ahead = q > 0 ? 0 : -q;
+        const int64_t length = rows.size() * width_.windows - behind - ahead;
+        const uint32_t begin = static_cast<uint32_t>(rows.begin * width_.windows + behind);
+        const uint32_t left = begin % kPerBlock;
+        AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
+        loadRuns(input, col_[source + ahead], 1, length, length, left);
+        input_.EnQue(input);
+        input = input_.template DeQue<M>();
+        if (q != 0) {
+            // The seams between rows, counted from the input's first element.
+            const int64_t first = width_.windows - behind - ahead + left;
+            zeroSeams(input, static_cast<uint32_t>(first), static_cast<uint32_t>(behind + ahead),
+                      static_cast<uint32_t>(rows.size() - 1));
+        }
+        add(phase + begin - left, input, static_cast<uint32_t>(alignUp(left + length, kPerBlock)));
+        input_.FreeTensor(input);
+    }
+
+    // Zero `seams` spans of `span` elements, the first at `first`, one window row apart.
+    __aicore__ inline void zeroSeams(const AscendC::LocalTensor<M> &input, uint32_t first, uint32_t span,
+                                     uint32_t seams)
+    {
+        // Seams that many rows apart lie at the same place of a block.
+        const uint32_t period = tiling_.pitch % kPerBlock == 0 ? 1 : kPerBlock / commonPower(tiling_.pitch);
+        for (uint32_t seam = 0; seam < period && seam < seams; ++seam) {
+            const uint32_t repeats = (seams - seam + period - 1) / period;
+            const uint32_t begin = first + seam * tiling_.pitch;
+            for (uint32_t done = 0; done < span;) {
+                const uint32_t offset = (begin + done) % kPerBlock;
+                const uint32_t room = kVectorBytes / sizeof(M) - offset;
+                const uint32_t now = span - done < room ? span - done : room;
+                zeroRepeatedly(input[begin + done - offset], offset, now, repeats,
+                               period * tiling_.pitch / kPerBlock);
+                done += now;
+            }
+        }
+    }
+
+    // The largest power of two that divides both the pitch and a block's elements.
+    __aicore__ inline static uint32_t commonPower(uint32_t pitch)
+    {
+        const uint32_t power = pitch & (~pitch + 1);
+        return power < kPerBlock ? power : kPerBlock;
+    }
+
+    // Zero elements `offset .. offset + count` of one repeat, `repeats` times, `stride` blocks apart.
+    __aicore__ inline void zeroRepeatedly(const AscendC::LocalTensor<M> &input, uint32_t offset, uint32_t count,
+                                          uint32_t repeats, uint32_t stride)
+    {
+        uint64_t mask[2] = {bits(offset, count), bits64(offset, count)};
+        const uint32_t most = stride <= kMaxRepeat ? kMaxRepeat : 1;
+        for (uint32_t done = 0; done < repeats; done += most) {
+            const uint32_t now = repeats - done < most ? repeats - done : most;
+            AscendC::Duplicate(input[done * stride * kPerBlock], static_cast<M>(0.0f), mask,
+                               static_cast<uint8_t>(now), 1, static_cast<uint8_t>(now > 1 ? stride : 0));
+        }
+    }
+
+    // Bits `begin .. begin + count` of a 128-bit mask: its low and its high half.
+    __aicore__ inline static uint64_t below(uint32_t bit) { return bit >= 64 ? ~0ULL : (1ULL << bit) - 1; }
+    __aicore__ inline static uint64_t bits(uint32_t begin, uint32_t count)
+    {
+        return below(begin + count) & ~below(begin);
+    }
+    __aicore__ inline static uint64_t bits64(uint32_t begin, uint32_t count)
+    {
+        const uint32_t end = begin + count;
+        return below(end > 64 ? end - 64 : 0) & ~below(begin > 64 ? begin - 64 : 0);
+    }
+
+    __aicore__ inline void add(uint32_t target, const AscendC::LocalTensor<M> &input, uint32_t count)
+    {
+        AscendC::LocalTensor<float> cast;
+        if constexpr (Element<T>::kNeedsCast) {
+            cast = cast_.template Get<float>();
+        }
+        accumulate<T>(sum_[target], input, cast, static_cast<int32_t>(count));
+    }
+
+    // Turn the sums of all phases into the result: round, and weave the phases.
+    __aicore__ inline void finish(const AscendC::LocalTensor<M> &result)
+    {
+        const int32_t pixels = static_cast<int32_t>(tiling_.phase * tiling_.residues);
+        if constexpr (Element<T>::kIsFloat) {
+            if (woven_) {
+                weave(result, sum_);
+            }
+        } else if (woven_) {
+            AscendC::LocalTensor<M> rounded = rounded_.template Get<M>();
+            roundSums<T>(rounded, sum_, pixels);
+            weave(result, rounded);
+        } else {
+            roundSums<T>(result, sum_, pixels);
+        }
+    }
+
+    // result[t * residues + r] = phases[r][t]: the lanes are sixteen equal parts of each phase.
+    __aicore__ inline void weave(const AscendC::LocalTensor<M> &result, const AscendC::LocalTensor<M> &phases)
+    {
+        AscendC::LocalTensor<M> weft = weft_.template Get<M>();
+        const uint32_t part = tiling_.phase / kLanes;
+        for (uint32_t r = 0; r < tiling_.residues; ++r) {
+            lanesToRows(weft, phases[r * tiling_.phase], part, part, tiling_.residues, r);
+        }
+        rowsToLanes(result, weft, part * tiling_.residues, part * tiling_.residues);
+    }
+
+    __aicore__ inline void store(const AscendC::LocalTensor<M> &result)
+    {
+        const int64_t y = rows_.begin * height_.stride + rowResidue_;
+        const int64_t row = ((plane_ * depth_.pixels + z_) * height_.pixels + y) * width_.pixels;
+        const int64_t pitch = static_cast<int64_t>(tiling_.pitch) * tiling_.residues;
+        const int64_t imagePitch = height_.stride * width_.pixels;
+        if (tiling_.residues < width_.stride) {
+            for (int64_t i = 0; i < rows_.size(); ++i) {
+                storeResidues(row + i * imagePitch, result[static_cast<uint32_t>(i * pitch)]);
+            }
+            return;
+        }
+        const int64_t begin = columns_.begin * width_.stride;
+        const int64_t all = width_.pixels - begin;
+        const int64_t length = columns_.size() * width_.stride < all ? columns_.size() * width_.stride : all;
+        if (length == pitch && length == imagePitch) { // rows follow each other on both sides
+            storeRuns(image_[row], result, 1, rows_.size() * length, 0, 0);
+        } else {
+            storeRuns(image_[row + begin], result, rows_.size(), length, pitch, imagePitch);
+        }
+    }
+
+    // Store one row of a tile that holds some of the column residues: a run for every t.
+    __aicore__ inline void storeResidues(int64_t row, const AscendC::LocalTensor<M> &result)
+    {
+        const int64_t left = width_.stride - firstResidue_;
+        const int64_t run = tiling_.residues < left ? tiling_.residues : left;
+        const int64_t begin = row + columns_.begin * width_.stride + firstResidue_;
+        // The last t may have fewer pixels than `run`, or none.
+        const int64_t last = columns_.end - 1;
+        const int64_t cut = width_.pixels - last * width_.stride - firstResidue_;
+        const int64_t whole = cut < run ? columns_.size() - 1 : columns_.size();
+        if (whole > 0) {
+            storeRuns(image_[begin], result, whole, run, tiling_.residues, width_.stride);
+        }
+        if (cut > 0 && cut < run) {
+            storeRuns(image_[begin + whole * width_.stride], result[static_cast<uint32_t>(whole * tiling_.residues)],
+                      1, cut, 0, 0);
+        }
+    }
+
+    const FoldTiling &tiling_;
+    const AxisTiling &width_;
+    const AxisTiling &height_;
+    const AxisTiling &depth_;
+    const bool woven_;
+    AscendC::GlobalTensor<M> col_;
+    AscendC::GlobalTensor<M> image_;
+    AscendC::TQue<AscendC::TPosition::VECIN, 1> input_;
+    AscendC::TQue<AscendC::TPosition::VECOUT, 1> output_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> sums_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> cast_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> weft_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> rounded_;
+    AscendC::LocalTensor<float> sum_;
+    Range columns_{0, 0};
+    Range rows_{0, 0};
+    int64_t firstResidue_ = 0;
+    int64_t rowResidue_ = 0;
+    int64_t z_ = 0;
+    int64_t plane_ = 0;
+};
+
+} // namespace col2im

@@ -94,6 +94,15 @@ int64_t sim_run(SimLaunch* launch)
     return static_cast<int64_t>(launch->trace.violationCount);
 }
 
+const char* sim_violation(SimLaunch* launch, uint32_t index)
+{
+    if (index >= launch->trace.violations.size()) {
+        return nullptr;
+    }
+    launch->text = sim::violationText(*launch, launch->trace.violations[index]);
+    return launch->text.c_str();
+}
+
 const char* sim_report(SimLaunch* launch, uint64_t compulsory_bytes)
 {
     launch->text = sim::reportJson(*launch, compulsory_bytes);

@@ -23,6 +23,7 @@ SimLaunch *sim_create(const char *kernel, const char *product, uint32_t cores, u
 void sim_tiling(SimLaunch *launch, uint64_t key, const void *bytes, uint64_t size);
 void sim_argument(SimLaunch *launch, void *bytes, uint64_t size, int role);
 int64_t sim_run(SimLaunch *launch);    /* number of violations; -1: refused */
+const char *sim_violation(SimLaunch *launch, uint32_t index);         /* one sentence; NULL: no such violation */
 const char *sim_report(SimLaunch *launch, uint64_t compulsory_bytes); /* JSON */
 const char *sim_trace(SimLaunch *launch, int assumption);             /* JSON, Chrome trace events; 0 opt, 1 pess */
 void sim_destroy(SimLaunch *launch);

@@ -2,9 +2,9 @@
 
 namespace sim {
 
-std::vector<Kernel>& kernels()
+std::deque<Kernel>& kernels()
 {
-    static std::vector<Kernel> all;
+    static std::deque<Kernel> all;
     return all;
 }
 

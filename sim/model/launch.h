@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct Kernel {
     uint32_t arguments; // GM addresses, the tiling last
 };
 
-std::vector<Kernel>& kernels();
+// Of every library loaded so far; a deque, so that rows stay where launches found them.
+std::deque<Kernel>& kernels();
 
 struct Launch {
     const Product* product = nullptr;

@@ -21,14 +21,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import ascend_col2im
 from ascend_col2im import BackendError, DtypeError, RuleError, col2im, im2col
 from ascend_col2im.facts import ACCUMULATORS
-from ascend_col2im.torch_op import tensors
+from ascend_col2im.torch_op import operators, tensors
 from tests.cases import CASES, assert_same_bits, products
 from tests.dtypes import random_array
 from tests.oracles import Case
 from tests.tensors import array_of, tensor_of
 
-COL2IM = torch.ops.ascend_col2im.col2im.default
-IM2COL = torch.ops.ascend_col2im.im2col.default
+COL2IM, IM2COL = operators.col2im, operators.im2col
 
 
 def columns(N: int = 2, C: int = 3, dtype: torch.dtype = torch.float32) -> torch.Tensor:

@@ -19,17 +19,20 @@ def dtype_name(tensor: torch.Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def known_size(size: int | torch.SymInt) -> int | None:
-    """Return a size in the call at hand, or None if it depends on values not yet computed.
+def known_size(size: object) -> int | None:
+    """Return a size in the call at hand, or None if that cannot be told.
 
-    While a graph is traced a size may stand for many; its hint is the one of the call traced.
+    While a graph is traced, a size may stand for many: a symbolic one has that of the call traced
+    as its hint, unless it depends on values; to `torch.jit.trace` it is a tensor.
     """
-    if not isinstance(size, torch.SymInt):
+    if isinstance(size, int):
         return size
-    return int(size.node.hint) if size.node.has_hint() else None
+    if isinstance(size, torch.SymInt) and size.node.has_hint():
+        return int(size.node.hint)
+    return None
 
 
-def known_sizes(*lists: Sequence[int | torch.SymInt]) -> tuple[Ints, ...] | None:
+def known_sizes(*lists: Sequence[object]) -> tuple[Ints, ...] | None:
     """Return `known_size` of every size, or None if one of them is None."""
     known = [[known_size(size) for size in sizes] for sizes in lists]
     if any(size is None for sizes in known for size in sizes):

@@ -263,9 +263,15 @@ def _is_tensor(array: object) -> bool:
     return torch_module is not None and isinstance(array, torch_module.Tensor)
 
 
+def _is_masked(array: object) -> bool:
+    # NumPy imports numpy.ma, a megabyte, when it is first named
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(array, masked.MaskedArray)
+
+
 def _readable(op: str, name: str, array: object) -> Array:
     """Return the argument as an array of a dtype the CPU takes, without copying arrays."""
-    if isinstance(array, np.ma.MaskedArray):
+    if _is_masked(array):
         messages.refuse(op, "dtype", f"{name} is a masked array; fill it first: {name}.filled(0)")
     try:
         readable = np.asarray(array)
@@ -290,7 +296,7 @@ def _output(op: str, plan: rules.Plan, shape: Ints, name: str, array: Array, out
 
 def _writable(op: str, shape: Ints, name: str, array: Array, out: object) -> Array:
     """Return ``out`` as a plain array, or refuse what cannot take the result."""
-    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+    if not isinstance(out, np.ndarray) or _is_masked(out):
         kind = type(out).__name__
         messages.refuse(op, "output", f"out is of type {kind}; must be a NumPy array")
     outputs.check_array(op, shape, name, array, out)

@@ -8,8 +8,8 @@ then move to their pixels in one transposed copy.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, partial
 from itertools import product
 from operator import le
 from typing import Any, Final, NamedTuple
@@ -59,14 +59,17 @@ class _Move(NamedTuple):
 def choose_layout(geometry: Geometry, itemsize: int, widened: bool) -> Layout | None:
     """Choose a layout, or return None if one row of cells takes more than a plane of sums."""
     cells, windows = geometry.cells, geometry.windows
-    flat = all(map(le, cells[1:], windows[1:])) and _spilled_share(geometry) <= 0.5
+    spilled = _spilled_share(geometry)
+    flat = all(map(le, cells[1:], windows[1:])) and spilled <= 0.5
     pitch = (cells[0], *(windows if flat else cells)[1:])
     row_bytes = itemsize * math.prod(geometry.phases) * math.prod(pitch[1:]) * (1 + widened)
     # What is spilled into, and the sums once narrowed, take up to half as much again
     if 1.5 * row_bytes > max(1.5 * BLOCK_BYTES, plane_bytes(geometry, itemsize)):
         return None
-    rows = max(1, min(BLOCK_BYTES // row_bytes, cells[0]))
-    return Layout(pitch, flat, max(1, BLOCK_BYTES // (row_bytes * cells[0])), rows)
+    kept_bytes = int(row_bytes * spilled) if flat else 0
+    rows = max(1, min(BLOCK_BYTES // (row_bytes + kept_bytes), cells[0]))
+    planes = max(1, BLOCK_BYTES // ((row_bytes + kept_bytes) * cells[0]))
+    return Layout(pitch, flat, planes, rows)
 
 
 def _spilled_share(geometry: Geometry) -> float:
@@ -92,22 +95,31 @@ def fold_blocks(
     wide = np.empty_like(buffer) if image.dtype == np.float16 else None
     for begin in range(0, geometry.cells[0], layout.rows):
         end = min(begin + layout.rows, geometry.cells[0])
-        moves = partial(_moves, geometry, layout, begin, end)
-        table = tuple(moves()) if geometry.K <= TABLE_TAPS else None
+        moves: Callable[..., Iterable[_Move]] = _move_table if geometry.K <= TABLE_TAPS else _moves
         for planes in plane_blocks(N, C, layout.planes):
             source, target = by_tap[planes], image[planes]
             shape = (*target.shape[:2], *geometry.phases, end - begin, *layout.pitch[1:])
             sums = buffer[: math.prod(shape)].reshape(shape)
             sums.fill(0)
             cells = sums.reshape(*shape[: -geometry.axes], -1) if layout.flat else sums
-            for move in table or moves():
+            for move in moves(geometry, layout, begin, end):
                 columns = source[move.columns]
-                of_move = cells[move.cells]
-                kept = [(sums[place], sums[place].copy()) for place in move.spills]
-                add(of_move, columns if wide is None else _widened(columns, wide), out=of_move)
-                for place, values in kept:
-                    place[...] = values
+                addend = columns if wide is None else _widened(columns, wide)
+                _add(add, addend, cells[move.cells], [sums[place] for place in move.spills])
             interleave(sums, geometry, begin, target)
+
+
+@lru_cache(maxsize=64)
+def _move_table(geometry: Geometry, layout: Layout, begin: int, end: int) -> tuple[_Move, ...]:
+    return tuple(_moves(geometry, layout, begin, end))
+
+
+def _add(add: np.ufunc, addend: Array, cells: Array, spills: list[Array]) -> None:
+    """Add to ``cells``, leaving ``spills`` as they were."""
+    kept = [spill.copy() for spill in spills]
+    add(cells, addend, out=cells)
+    for spill, values in zip(spills, kept, strict=True):
+        spill[...] = values
 
 
 def _moves(geometry: Geometry, layout: Layout, begin: int, end: int) -> Iterator[_Move]:

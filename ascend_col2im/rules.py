@@ -19,7 +19,7 @@ from .parameters import AXIS_PARAMETERS, Parameters
 
 RULES: Final = {
     "dtype": "a dtype the target does not take; an `out` of another dtype than the input",
-    "format": "on a device: a tensor that is not ND or NCHW",
+    "format": "a torch tensor that is not dense; on a device, one that is not ND or NCHW",
     "rank": "an array with a wrong number of axes; no spatial axis, or more than the target takes",
     "arity": "a per-axis parameter whose length is neither 1 nor D",
     "positive": "a parameter that is not an integer; a size, stride or dilation below 1",

@@ -128,6 +128,7 @@ def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
         type(tensor) is torch.Tensor
         and tensor.device.type == "cpu"
         and not (tensor.requires_grad and torch.is_grad_enabled())
+        and (not tensor.is_inference() or torch.is_inference_mode_enabled())
         and not torch.overrides.has_torch_function_unary(tensor)
         and forward_ad._current_level < 0
         and _has_plain_keys(tensor)
@@ -155,8 +156,15 @@ def _written(
                 f"out takes no part in autograd, but {argument} requires grad; "
                 "call without out, or under torch.no_grad()",
             )
+    if out.is_inference() and not torch.is_inference_mode_enabled():
+        refuse(
+            op,
+            "output",
+            "out is an inference tensor; can be written only under torch.inference_mode()",
+        )
     shape = tuple(out.shape)
     rules.check_out_shape(op, shape, tuple(result.shape))
+    # The result has memory of its own already, so that out may share the input's.
     rules.check_out_layout(op, name, shape, out.stride(), 1, shared=False)
     return out.copy_(result)
 

@@ -129,7 +129,8 @@ def _output(
         outputs.check_array(op, shape, name, source, target)
     rules.check_addressable(op, plan, source.itemsize)
     if out is not None:
-        torch.autograd.graph.increment_version(out)
+        if not out.is_inference():
+            torch.autograd.graph.increment_version(out)
         return out, target
     rules.check_memory(op, "the result", shape, source.itemsize)
     try:

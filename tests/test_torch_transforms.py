@@ -330,6 +330,14 @@ def test_export_with_a_dynamic_batch(function: Fold, shape: tuple[int, ...], str
         assert torch.equal(program.module()(x), function(x))
 
 
+def test_export_with_a_dynamic_batch_refuses_sizes_that_break_a_rule() -> None:
+    model = Model(lambda col: COL2IM(col, *OPCHECKS["col2im"][2]))
+    with pytest.raises(Exception, match=r"col has L = 8; .* give 3 \* 3 = 9 windows"):
+        torch.export.export(
+            model, (double(2, 12, 8),), dynamic_shapes=({0: torch.export.Dim("N")},), strict=False
+        )
+
+
 def test_export_with_a_batch_that_depends_on_values() -> None:
     def positive(x: torch.Tensor) -> torch.Tensor:
         return fold(x[x[:, 0, 0] > 0])

@@ -125,7 +125,7 @@ def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
     Then that is done directly, for the dispatcher takes longer than a small fold.
     """
     return (
-        type(tensor) is torch.Tensor
+        isinstance(tensor, torch.Tensor)
         and tensor.device.type == "cpu"
         and not (tensor.requires_grad and torch.is_grad_enabled())
         and (not tensor.is_inference() or torch.is_inference_mode_enabled())

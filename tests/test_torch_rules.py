@@ -150,6 +150,7 @@ def test_an_allocation_that_fails_is_the_rule_size(monkeypatch: pytest.MonkeyPat
     def fail(*args: object, **others: object) -> None:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
 
-    monkeypatch.setattr(torch, "empty", fail)
+    col = columns()
+    monkeypatch.setattr(torch.Tensor, "new_empty", fail)
     with pytest.raises(RuleError, match=r"size: the result of shape .* the system does not give"):
-        col2im(columns(), 4, 2)
+        col2im(col, 4, 2)

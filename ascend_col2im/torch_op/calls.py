@@ -106,8 +106,11 @@ def _check_format(op: str, name: str, tensor: torch.Tensor) -> None:
         )
 
 
+_NO_KEY: Final = torch._C.DispatchKey.Undefined
+
+
 def _key_set(*names: str) -> torch._C.DispatchKeySet:
-    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.Undefined)
+    keys = torch._C.DispatchKeySet(_NO_KEY)
     for name in names:
         keys = keys.add(getattr(torch._C.DispatchKey, name))
     return keys
@@ -137,7 +140,7 @@ def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
 
 def _has_plain_keys(tensor: torch.Tensor) -> bool:
     keys = torch._C._dispatch_keys(tensor) | torch._C._dispatch_tls_local_include_set()
-    return (keys - _PLAIN_KEYS).highestPriorityTypeId() == torch._C.DispatchKey.Undefined
+    return (keys - _PLAIN_KEYS).highestPriorityTypeId() == _NO_KEY
 
 
 def _written(

@@ -84,12 +84,9 @@ class _Memory:
     """A tensor under NumPy's array interface, version 3; bfloat16 is two bytes without a kind."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
+        itemsize = tensor.itemsize
         self.tensor = tensor
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        tensor, itemsize = self.tensor, self.tensor.itemsize
-        return {
+        self.__array_interface__ = {
             "version": 3,
             "shape": tuple(tensor.shape),
             "strides": tuple([step * itemsize for step in tensor.stride()]),
@@ -134,7 +131,7 @@ def _output(
         return out, target
     rules.check_memory(op, "the result", shape, source.itemsize)
     try:
-        result = torch.empty(shape, dtype=tensor.dtype, device="cpu")
+        result = tensor.new_empty(shape)
     except RuntimeError:
         rules.check_free_memory(op, "the result", shape, source.itemsize)
         raise

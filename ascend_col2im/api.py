@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -277,13 +278,19 @@ def _readable(op: str, name: str, array: object) -> Array:
         readable = np.asarray(array)
     except ValueError as error:
         messages.refuse(op, "dtype", f"{name} is not an array of numbers: {error}")
-    rules.check_dtype(op, name, readable.dtype.name, "cpu")
+    rules.check_dtype(op, name, _name(readable.dtype), "cpu")
     return readable
+
+
+@lru_cache(maxsize=64)
+def _name(dtype: np.dtype[Any]) -> str:
+    """Return a dtype's name, which NumPy composes anew each time."""
+    return dtype.name
 
 
 def _check_out_dtype(op: str, name: str, array: Array, out: object) -> None:
     if isinstance(out, np.ndarray):
-        rules.check_out_dtype(op, name, array.dtype.name, out.dtype.name)
+        rules.check_out_dtype(op, name, _name(array.dtype), _name(out.dtype))
 
 
 def _output(op: str, plan: rules.Plan, shape: Ints, name: str, array: Array, out: object) -> Array:

@@ -224,7 +224,7 @@ def adder(accumulator: np.dtype[Any]) -> np.ufunc:
 
 def plane_bytes(geometry: Geometry, itemsize: int) -> int:
     """Return how many bytes a plane of the image takes."""
-    return itemsize * math.prod(geometry.output_size)
+    return itemsize * geometry.pixels
 
 
 def plane_blocks(N: int, C: int, planes: int) -> Iterator[tuple[slice, slice]]:

@@ -1,8 +1,9 @@
 """The reference backend: NumPy on any machine, every dtype, any number of spatial axes.
 
 Every pixel starts at +0 and adds its taps in row-major order, so that the bits do not depend on
-how the work is cut. Three ways lead there:
+how the work is cut. The size of the work decides which way leads there:
 
+* very few terms are looked up in a table and summed in a single call;
 * windows that tile the image are one transposed copy;
 * a large fold goes through blocks of sums, see `ascend_col2im.cpu_blocks`;
 * a small one adds one strided slab per tap to the image itself.
@@ -37,8 +38,12 @@ from .geometry import AxisTap, Geometry, lazy_product
 
 Array = npt.NDArray[Any]
 
-SMALL_BYTES: Final = 64 * 1024
-"""Columns of up to this size are folded as slabs: calls cost more than memory."""
+GATHERED: Final = 8192
+"""Up to so many terms are looked up in a table, absent ones included: only calls cost there."""
+
+SMALL_BYTES: Final = 128 * 1024
+"""Columns of up to this size are folded as slabs, as calls then cost more than memory. Blocks need
+fewer calls the more taps a group has: the limit is divided by their number."""
 
 
 def col2im(col: Array, geometry: Geometry, image: Array) -> None:
@@ -46,14 +51,18 @@ def col2im(col: Array, geometry: Geometry, image: Array) -> None:
 
     Every rule is known to hold. Neither array needs to be contiguous or in native byte order.
     """
-    accumulator = np.dtype(ACCUMULATORS[image.dtype.name])
+    accumulator = _accumulator(image.dtype)
+    N, C = image.shape[:2]
     # Overflow, and infinities of opposite signs, are results here and no warnings.
     with np.errstate(all="ignore"):
-        if col.nbytes <= SMALL_BYTES:
-            _fold_slabs(col, geometry, image, accumulator)
+        most_terms = N * C * (1 + geometry.K) * max(geometry.pixels, geometry.L)
+        if most_terms <= GATHERED and geometry.pixels > 1:
+            _fold_gathered(col, geometry, image, accumulator)
         elif geometry.tiles and accumulator == image.dtype:
-            by_tap = (*image.shape[:2], *geometry.kernel_size, *geometry.windows)
-            interleave(col.reshape(by_tap), geometry, 0, image)
+            by_tap = col.reshape(N, C, *geometry.kernel_size, *geometry.windows)
+            interleave(by_tap, geometry, 0, image)
+        elif col.nbytes * geometry.group_taps <= SMALL_BYTES:
+            _fold_slabs(col, geometry, image, accumulator)
         elif layout := choose_layout(geometry, accumulator.itemsize, image.dtype == np.float16):
             fold_blocks(col, geometry, image, accumulator, layout)
         else:
@@ -72,6 +81,40 @@ def im2col(image: Array, geometry: Geometry, col: Array) -> None:
         source, target = image[planes], by_tap[planes]
         for columns, pixels in _slabs(geometry):
             target[columns] = source[pixels]
+
+
+def _fold_gathered(
+    col: Array, geometry: Geometry, image: Array, accumulator: np.dtype[Any]
+) -> None:
+    """Look up what each pixel adds, one row per tap, and add up the rows in order.
+
+    With a single pixel NumPy would add pairwise.
+    """
+    N, C = image.shape[:2]
+    source = np.zeros((N, C, geometry.K * geometry.L + 1), accumulator)
+    source[:, :, :-1] = col.reshape(N, C, -1)
+    terms = source.take(_terms(geometry), axis=2)
+    add = adder(accumulator)
+    if accumulator == image.dtype:
+        add.reduce(terms, axis=2, dtype=accumulator, out=image)
+    else:
+        image[...] = add.reduce(terms, axis=2, dtype=accumulator)
+
+
+@lru_cache(maxsize=64)
+def _terms(geometry: Geometry) -> npt.NDArray[np.intp]:
+    """Return where a pixel's terms lie, ``(1 + K, *output_size)``: behind the columns lies a 0."""
+    end = geometry.K * geometry.L
+    terms = np.full((1 + geometry.K, *geometry.output_size), end)
+    columns = np.arange(end).reshape(1, 1, *geometry.kernel_size, *geometry.windows)
+    for row, (of_tap, pixels) in zip(terms[1:], _slabs(geometry), strict=False):
+        row[pixels[2:]] = columns[of_tap][0, 0]
+    return terms
+
+
+@lru_cache(maxsize=64)
+def _accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(ACCUMULATORS[dtype.name])
 
 
 def _fold_slabs(col: Array, geometry: Geometry, image: Array, accumulator: np.dtype[Any]) -> None:

@@ -109,6 +109,11 @@ class Geometry:
         return math.prod(self.windows)
 
     @cached_property
+    def pixels(self) -> int:
+        """Number of pixels of a plane, the product of ``output_size``."""
+        return math.prod(self.output_size)
+
+    @cached_property
     def cells(self) -> Ints:
         """Cells along each axis; the last one may lie partly outside the image."""
         return tuple(map(ceil_div, self.output_size, self.stride))
@@ -117,6 +122,11 @@ class Geometry:
     def phases(self) -> Ints:
         """Phases along each axis that hold a pixel at all."""
         return tuple(map(min, self.output_size, self.stride))
+
+    @cached_property
+    def group_taps(self) -> int:
+        """Most taps that one group along each axis holds together."""
+        return math.prod(map(min, self.kernel_size, self.stride))
 
     @cached_property
     def tiles(self) -> bool:

@@ -203,7 +203,7 @@ def check_addressable(op: str, plan: Plan, itemsize: int) -> None:
     owner = "offsets of 64 bits reach"
     for name, shape in (("the column matrix", plan.col_shape), ("the image", plan.image_shape)):
         # NumPy refuses an empty array, too, whose other axes multiply to more
-        one_sample = tuple(max(1, size) for size in shape)
+        one_sample = tuple(max(1, size) for size in shape) if 0 in shape else shape
         check_size(op, name, one_sample, itemsize, MAX_BYTES, owner)
 
 

@@ -1,4 +1,4 @@
-"""The blocks of sums in which NumPy folds large columns: forced upon small ones, then compared."""
+"""The ways in which NumPy folds: each forced upon the same small columns, then compared."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ WIDE = {
     "fewer windows than cells": Case((6, 9), (3, 3), (1, 2), (0, 0), (0, 0), (1, 1)),
     "tiles": Case((6, 8), (2, 4), (2, 4), (0, 0), (0, 0), (1, 1)),
     "stride beyond the image": Case((3, 4), (2, 3), (7, 5), (0, 1), (0, 9), (1, 1)),
+    "one pixel of many taps": Case((1, 1), (4, 5), (1, 1), (3, 4), (3, 4), (1, 1)),
     "three axes spill": Case((3, 6, 8), (3, 3, 3), (1, 2, 2), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
 }
 NAMED = {**CASES, **WIDE}
@@ -40,13 +41,18 @@ def geometry_of(case: Case) -> Geometry:
     return geometry(*astuple(case))
 
 
-@pytest.fixture(params=[1, 300, cpu_blocks.BLOCK_BYTES], ids=["rows", "some", "all"])
-def in_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut every fold into blocks: of one row of cells, of some planes or rows, of all planes."""
-    monkeypatch.setattr(cpu_fallback, "SMALL_BYTES", -1)
-    for module in (cpu_blocks, cpu_fallback):
-        monkeypatch.setattr(module, "BLOCK_BYTES", request.param)
-    monkeypatch.setattr(cpu_blocks, "plane_bytes", lambda *_: 2**40)
+@pytest.fixture(params=["gathered", "rows", "some", "all"])
+def forced(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gather every fold, or cut it into blocks: of one row of cells, of some, of all planes."""
+    if request.param == "gathered":
+        monkeypatch.setattr(cpu_fallback, "GATHERED", 2**40)
+        return
+    monkeypatch.setattr(cpu_fallback, "GATHERED", 0)
+    monkeypatch.setattr(cpu_fallback, "SMALL_BYTES", 0)
+    if request.param != "all":
+        for module in (cpu_blocks, cpu_fallback):
+            monkeypatch.setattr(module, "BLOCK_BYTES", 1 if request.param == "rows" else 300)
+        monkeypatch.setattr(cpu_blocks, "plane_bytes", lambda *_: 2**40)
 
 
 def slabs(col: Array, case: Case) -> Array:
@@ -71,14 +77,14 @@ def test_layouts_are_flat_only_where_rows_hold_all_cells_and_little_spills() -> 
         assert layout.flat is flat, name
 
 
-@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.usefixtures("forced")
 @named
 def test_named_cases_equal_the_oracle(case: Case) -> None:
     col = numbered(case, N=2, C=3)
     assert_same_bits(col2im(col, **case.kwargs), oracles.scatter(col, case))
 
 
-@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.usefixtures("forced")
 def test_kernels_too_large_for_a_table_equal_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (cpu_blocks, cpu_fallback):
         monkeypatch.setattr(module, "TABLE_TAPS", 0)
@@ -88,7 +94,7 @@ def test_kernels_too_large_for_a_table_equal_the_oracle(monkeypatch: pytest.Monk
         assert_same_bits(slabs(col, case), oracles.scatter(col, case))
 
 
-@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.usefixtures("forced")
 @pytest.mark.parametrize("axes", [1, 2, 3])
 def test_small_products_equal_slabs_bit_for_bit(axes: int) -> None:
     cases = VALID_AXES[::3] if axes == 1 else products(axes, 300)
@@ -98,7 +104,7 @@ def test_small_products_equal_slabs_bit_for_bit(axes: int) -> None:
         assert_same_bits(col2im(col, **case.kwargs), slabs(col, case))
 
 
-@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.usefixtures("forced")
 @pytest.mark.parametrize("dtype", ACCUMULATORS)
 @named
 def test_every_dtype_equals_slabs_bit_for_bit(case: Case, dtype: str) -> None:
@@ -106,7 +112,7 @@ def test_every_dtype_equals_slabs_bit_for_bit(case: Case, dtype: str) -> None:
     assert_same_bits(col2im(col, **case.kwargs), slabs(col, case))
 
 
-@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.usefixtures("forced")
 @pytest.mark.parametrize("dtype", ["float16", "float32", "bool"])
 @pytest.mark.parametrize("layout", OUT_LAYOUTS.values(), ids=OUT_LAYOUTS.keys())
 def test_any_layout_in_and_out_gives_the_same_bits(layout: Any, dtype: str) -> None:
@@ -119,7 +125,7 @@ def test_any_layout_in_and_out_gives_the_same_bits(layout: Any, dtype: str) -> N
     assert set(LAYOUTS) - set(OUT_LAYOUTS) == {"read-only"}
 
 
-@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.usefixtures("forced")
 @named
 def test_a_lone_negative_zero_gives_positive_zero(case: Case) -> None:
     for dtype in ("float16", "float32", "complex64"):
@@ -142,7 +148,7 @@ def test_widening_is_numpys_cast_for_every_float16() -> None:
         assert_same_bits(wide, columns.astype(np.float32))
 
 
-@pytest.mark.usefixtures("in_blocks")
+@pytest.mark.usefixtures("forced")
 def test_infinities_and_overflow_give_no_warning() -> None:
     case = WIDE["rows spill on both sides"]
     for dtype, most in (("float16", 65504), ("float32", 3e38), ("bfloat16", 3e38)):

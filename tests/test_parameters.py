@@ -1,4 +1,4 @@
-"""Arguments spread over the axes come from a cache, which must not take one spelling for another."""
+"""Arguments come from a cache, which must not take one spelling of a number for another."""
 
 from __future__ import annotations
 

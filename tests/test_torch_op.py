@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from ascend_col2im import BackendError, col2im, im2col
 from ascend_col2im.facts import ACCUMULATORS
 from ascend_col2im.torch_op import operators, tensors
 from tests.cases import CASES, assert_same_bits, products
+from tests.command_line import python
 from tests.dtypes import random_array
 from tests.oracles import Case
 from tests.tensors import array_of, columns, tensor_of
@@ -93,11 +93,19 @@ def test_layouts_are_read_in_place_and_never_written(layout: Any, dtype: torch.d
 
 
 def test_a_broadcast_column_matrix_takes_no_memory() -> None:
-    col2im(torch.ones(1).expand(1, 2, 2), (3,), (2,))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    image = col2im(torch.ones(1).expand(1, 8192, 8192), (16383,), (8192,))
-    assert image.max() == 8192
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024  # in KiB
+    code = """
+import torch
+from ascend_col2im import col2im
+from tests.peak_memory import peak_mib
+col2im(torch.ones(1).expand(1, 2, 2), (3,), (2,))
+before = peak_mib()
+image = col2im(torch.ones(1).expand(1, 8192, 8192), (16383,), (8192,))
+assert image.max() == 8192
+print(peak_mib() - before)
+"""
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 64
 
 
 def test_conjugate_and_negative_views_are_resolved() -> None:

@@ -5,7 +5,8 @@
 Every workload is run by all candidates in turn, round after round, in one process and with the
 same number of threads; a candidate whose result is not ours, element for element, is left out.
 Columns hold small integers, so that every order and width of accumulation gives the same sums.
-Times are medians; a ratio above 1 means that this package is faster.
+Times are medians; a ratio above 1 means that this package is faster. On a shared machine, ratios
+of best times, which the last lines give as well, say more than those of medians.
 """
 
 from __future__ import annotations
@@ -103,26 +104,27 @@ def peers(workload: Workload, col: Array, threads: int) -> Iterator[tuple[str, R
         except Exception as error:  # a peer may refuse a workload in its own words
             yield name, str(error).strip().splitlines()[0][:60]
         else:
-            yield name, run if same else "gives wrong values"
+            yield name, run if same else "gives other values than ours"
 
 
-def timed(runs: dict[str, Run], rounds: int) -> dict[str, float]:
-    """Return each candidate's median seconds over interleaved rounds, after one to warm up."""
+def timed(runs: dict[str, Run], rounds: int) -> dict[str, list[float]]:
+    """Return each candidate's seconds over interleaved rounds, after one to warm up."""
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds + 1):
         for name, run in runs.items():
             begin = time.perf_counter()
             run()
             seconds[name].append(time.perf_counter() - begin)
-    return {name: median(values[1:]) for name, values in seconds.items()}
+    return {name: values[1:] for name, values in seconds.items()}
 
 
 def measure(dtype: str, workloads: list[Workload], threads: int, rounds: int) -> None:
     """Print one table: a line per workload, then geometric means."""
-    print(f"\n{dtype}, {threads} thread{'s' * (threads > 1)}, median of {rounds}")
-    print(f"{'':14}{'ours':>9}{'torch':>9}{'ORT':>9}{'torch/ours':>12}{'ORT/ours':>10}", end="")
-    print(f"{'GB/s':>7}{'of a copy':>11}")
-    ratios: dict[str, list[float]] = {"torch": [], "onnxruntime": []}
+    print(f"\n{dtype}, {threads} thread{'s' * (threads > 1)}, ms, median of {rounds}")
+    heads = ("ours", "torch", "ORT", "torch/ours", "ORT/ours", "GB/s", "of a copy")
+    print(f"{'':12}" + "".join(f"{head:>11}" for head in heads))
+    medians: dict[str, list[float]] = {"torch": [], "onnxruntime": []}
+    bests: dict[str, list[float]] = {"torch": [], "onnxruntime": []}
     for workload in workloads:
         random = np.random.default_rng(0)
         col = random.integers(-8, 9, workload.col_shape, np.int8).astype(dtype)
@@ -130,24 +132,24 @@ def measure(dtype: str, workloads: list[Workload], threads: int, rounds: int) ->
         runs: dict[str, Run] = {"ours": ours(workload, col), "copy": plain_copy(workload, col)}
         runs |= {name: run for name, run in others.items() if callable(run)}
         seconds = timed(runs, rounds)
-        line = f"{workload.name:14}{seconds['ours'] * 1e3:9.2f}"
-        for name in others:
-            line += f"{seconds[name] * 1e3:9.2f}" if name in seconds else f"{'-':>9}"
-        for name, width in (("torch", 12), ("onnxruntime", 10)):
-            if name in seconds:
-                ratios[name].append(seconds[name] / seconds["ours"])
-                line += f"{ratios[name][-1]:{width}.2f}"
-            else:
-                line += f"{'-':>{width}}"
-        speed = workload.elements * col.itemsize / seconds["ours"] / 1e9
-        print(f"{line}{speed:7.1f}{seconds['copy'] / seconds['ours']:11.0%}", flush=True)
+        middle = {name: median(values) for name, values in seconds.items()}
+        for name in seconds.keys() & medians.keys():
+            medians[name].append(middle[name] / middle["ours"])
+            bests[name].append(min(seconds[name]) / min(seconds["ours"]))
+        cells = [f"{middle['ours'] * 1e3:.2f}"]
+        cells += [f"{middle[name] * 1e3:.2f}" if name in middle else "-" for name in medians]
+        cells += [f"{medians[name][-1]:.2f}" if name in middle else "-" for name in medians]
+        cells += [f"{workload.elements * col.itemsize / middle['ours'] / 1e9:.1f}"]
+        cells += [f"{middle['copy'] / middle['ours']:.0%}"]
+        print(f"{workload.name:12}" + "".join(f"{cell:>11}" for cell in cells), flush=True)
         for name, reason in others.items():
             if isinstance(reason, str):
-                print(f"{'':14}left out: {name}: {reason}")
-    for name, values in ratios.items():
-        if values:
-            mean = math.exp(sum(map(math.log, values)) / len(values))
-            print(f"geometric mean {name}/ours {mean:.2f}, least {min(values):.2f}")
+                print(f"{'':12}  left out: {name}: {reason}")
+    for title, ratios in (("medians", medians), ("best times", bests)):
+        for name, values in ratios.items():
+            if values:
+                mean = math.exp(sum(map(math.log, values)) / len(values))
+                print(f"{title}: {name}/ours {mean:.2f} geometric mean, {min(values):.2f} least")
 
 
 def processor() -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -13,7 +15,7 @@ from ascend_col2im import _abi, aclnn, cpu_fallback, npu_backend, opp
 from ascend_col2im.errors import BackendError
 from ascend_col2im.geometry import Geometry
 
-from .runtime.installation import environment, installation, package, run
+from .runtime.installation import ROOT, environment, installation, package, run
 from .runtime.observer import calls, live
 
 GEOMETRIES = (
@@ -28,14 +30,15 @@ SINGLE_VALUED = GEOMETRIES[:2]
 
 
 def columns(
-    geometry: Geometry, dtype: object = np.float32, N: int = 2, C: int = 3
+    geometry: Geometry, dtype: Any = np.float32, N: int = 2, C: int = 3
 ) -> npu_backend.Array:
     """Return columns whose tap t adds 2^t, and whose windows can be told apart."""
     tap = 2.0 ** (np.arange(geometry.K) % 8)
     plane = np.arange(1, N * C + 1).reshape(N, C, 1, 1)
     window = np.arange(geometry.L) % 5
     col = tap[:, None] * plane + window
-    return col.reshape(N, C * geometry.K, geometry.L).astype(dtype)
+    columns: npu_backend.Array = col.reshape(N, C * geometry.K, geometry.L).astype(dtype)
+    return columns
 
 
 def fold(
@@ -242,3 +245,27 @@ def _thousand() -> None:
         fold(col, geometry, on_device=True)
     assert calls()["aclnnCol2ImNd"] == 1000
     assert live() == {}
+
+
+def test_the_official_onnx_examples_on_both_products() -> None:
+    for soc in ("Ascend910B1", "Ascend310B1"):
+        run(_onnx_examples, environment(ASCEND_SIM_SOC=soc))
+
+
+def _onnx_examples() -> None:
+    examples = json.loads((ROOT / "tests/data/onnx_col2im.json").read_text())["cases"]
+    assert len(examples) == 5
+    for example in examples:
+        D = len(example["image_shape"])
+        pads = tuple(example["attributes"].get("pads", [0] * 2 * D))
+        geometry = Geometry(
+            tuple(example["image_shape"]),
+            tuple(example["block_shape"]),
+            tuple(example["attributes"].get("strides", [1] * D)),
+            pads[:D],
+            pads[D:],
+            tuple(example["attributes"].get("dilations", [1] * D)),
+        )
+        image = np.zeros(example["output_shape"], np.float32)
+        npu_backend.col2im(np.array(example["input"], np.float32), geometry, image)
+        np.testing.assert_array_equal(image, np.array(example["output"]))

@@ -72,8 +72,7 @@ def _each_function() -> None:
             assert error.symbol == name
         else:  # a kernel's fault shows where the stream is waited for
             assert (name[-7:], error.symbol) == ("/kernel", "aclrtSynchronizeStream")
-        leaked = {kind: count - held.get(kind, 0) for kind, count in live().items()}
-        leaked = {kind for kind, count in leaked.items() if count}
+        leaked = {kind for kind, count in live().items() if count != held.get(kind, 0)}
         assert leaked == ({RELEASES[name]} if name in RELEASES else set()), (name, n)
         np.testing.assert_array_equal(operation(geometry), expected)
     print(points)

@@ -7,8 +7,11 @@ import importlib.util
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ascend_col2im.errors import BackendError
@@ -38,9 +41,9 @@ DTYPES = ("float32", "float16", "bfloat16")
 def _ready() -> Any:
     """Import torch with torch_npu and the operators; a silent way to the CPU is an error."""
     import torch
-    import torch_npu  # noqa: F401
 
-    from ascend_col2im import torch_npu_op, torch_op  # noqa: F401
+    import_module("torch_npu")
+    from ascend_col2im.torch_op import npu  # noqa: F401
 
     warnings.filterwarnings("error", message=".*runs on the CPU")
     return torch
@@ -259,7 +262,7 @@ def _fresh_thread() -> None:
         x = col.to(f"npu:{device}")
         torch.npu.synchronize(device)
         with ThreadPoolExecutor(1) as fresh:
-            image = fresh.submit(col2im, x, **SIZES[0]).result()
+            image = fresh.submit(partial(col2im, x, **SIZES[0])).result()
             assert fresh.submit(torch.npu.current_device).result() == 0
         assert torch.equal(image.cpu(), expected)
 
@@ -345,8 +348,6 @@ def test_numpy_arrays_and_tensors_share_the_device() -> None:
 
 def _beside() -> None:
     torch = _ready()
-    import numpy as np
-
     from ascend_col2im import col2im, npu_backend
 
     sizes = SIZES[2]
@@ -359,3 +360,21 @@ def _beside() -> None:
     image[...] = 0
     npu_backend.col2im(col.numpy(), geometry, image)
     np.testing.assert_array_equal(result.numpy(), image)
+
+
+def test_tensors_of_the_cpu_work_where_there_is_no_cann() -> None:
+    without = environment(None, TORCH_DEVICE_BACKEND_AUTOLOAD="0", LD_LIBRARY_PATH="")
+    del without["ASCEND_HOME_PATH"], without["ASCEND_OPP_PATH"]
+    run(_no_cann, without)
+
+
+def _no_cann() -> None:
+    import torch
+
+    from ascend_col2im import col2im, npu_backend
+    from ascend_col2im.torch_op import npu  # noqa: F401
+
+    col = _columns(SIZES[2], torch)
+    np.testing.assert_array_equal(col2im(col, **SIZES[2]), col2im(col.numpy(), **SIZES[2]))
+    with pytest.raises(BackendError, match="of CANN cannot be loaded"):
+        npu_backend.require("col2im")

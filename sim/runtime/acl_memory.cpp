@@ -82,9 +82,12 @@ aclError copy(const char *symbol, void *destination, size_t room, const void *so
 
 aclError fill(const char *symbol, void *destination, size_t room, int32_t value, size_t count)
 {
-    void *to = count > room ? nullptr : reach(symbol, "destination", destination, count, deviceOf(destination) != nullptr);
-    if (to == nullptr) {
+    if (count > room) {
         return fail(ACL_ERROR_INVALID_PARAM, "%s: %zu bytes to %p with room for %zu", symbol, count, destination, room);
+    }
+    void *to = reach(symbol, "destination", destination, count, deviceOf(destination) != nullptr);
+    if (to == nullptr) {
+        return ACL_ERROR_RT_PARAM_INVALID;
     }
     std::memset(to, value, count);
     return ACL_SUCCESS;

@@ -1,4 +1,4 @@
-"""The operators of `ascend_col2im.torch_op` on NPU tensors.
+"""The operators on NPU tensors.
 
 Importing this registers the kernels under ``PrivateUse1``, the dispatch key that torch_npu uses;
 it needs neither torch_npu nor CANN. Autograd, compilation and the checks of users' arguments are
@@ -14,7 +14,7 @@ described by their strides and offset; the operator decides whether it has to ma
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache, lru_cache
 from importlib import import_module
@@ -22,12 +22,12 @@ from typing import Any, Final
 
 import torch
 
-from . import aclnn, opp, parameters, rules
-from .errors import BackendError
-from .geometry import Ints
-from .messages import refuse
-
-Sizes = Sequence[int]
+from .. import aclnn, opp, parameters, rules
+from ..errors import BackendError
+from ..geometry import Ints
+from ..messages import refuse
+from . import tensors
+from .operators import Sizes, _paired
 
 DENSE_FORMATS: Final = {0: "NCHW", 2: "ND", 30: "NCDHW", 47: "NCL"}
 """The formats of torch_npu (``aclFormat``) whose memory lies as the strides say."""
@@ -38,7 +38,7 @@ def _col2im(col: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
     plan = _col2im_plan(target, tuple(col.shape), *map(tuple, sizes))
     rules.check_addressable("col2im", plan, col.itemsize)
     shape = (plan.N, plan.C, *plan.geometry.output_size)
-    call = aclnn.col2im_call(plan.geometry, _dtype_name(col.dtype))
+    call = aclnn.col2im_call(plan.geometry, tensors.dtype_name(col))
     return _run(target, call, col, 3, shape).view(plan.image_shape)
 
 
@@ -74,7 +74,7 @@ def _or_on_cpu(op: str, kernel: Callable[..., torch.Tensor]) -> Callable[..., to
 
 _warned: set[str] = set()
 
-_LIBRARY: Final[Any] = torch.library.Library("ascend_col2im", "IMPL")  # type: ignore[no-untyped-call]
+_LIBRARY: Final[Any] = torch.library.Library("ascend_col2im", "IMPL")
 _LIBRARY.impl("col2im", _or_on_cpu("col2im", _col2im), "PrivateUse1")
 _LIBRARY.impl("im2col", _or_on_cpu("im2col", _im2col), "PrivateUse1")
 
@@ -82,7 +82,7 @@ _LIBRARY.impl("im2col", _or_on_cpu("im2col", _im2col), "PrivateUse1")
 def _checked(op: str, name: str, tensor: torch.Tensor) -> str:
     """Check what only the device can tell; return the name of its target."""
     target = _target()
-    rules.check_dtype(op, name, _dtype_name(tensor.dtype), target)
+    rules.check_dtype(op, name, tensors.dtype_name(tensor), target)
     layout = _torch_npu().get_npu_format(tensor)
     if layout not in DENSE_FORMATS:
         refuse(
@@ -146,7 +146,7 @@ def _view(tensor: torch.Tensor, rank: int) -> aclnn.View:
     storage = tensor.untyped_storage()
     return aclnn.View(
         storage.data_ptr(),
-        _dtype_name(tensor.dtype),
+        tensors.dtype_name(tensor),
         shape,
         strides,
         int(tensor.storage_offset()),
@@ -159,28 +159,20 @@ def _target() -> str:
     return aclnn.target().name
 
 
-@cache
-def _dtype_name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
 # The plans are the CPU's, which takes an empty batch as torch does: nothing is launched for it. Of
 # the device's own limits, the one on axes is checked here.
 @lru_cache(maxsize=4096)
 def _col2im_plan(target: str, col_shape: Ints, output_size: Ints, *windows: Ints) -> rules.Plan:
     rules.check_col_rank("col2im", col_shape)
-    given = parameters.col2im_parameters("col2im", target, output_size, *_as_given(*windows))
+    given = parameters.col2im_parameters(
+        "col2im", target, output_size, *_paired("col2im", *windows)
+    )
     return rules.col2im_plan("col2im", col_shape, given, "cpu")
 
 
 @lru_cache(maxsize=4096)
 def _im2col_plan(target: str, image_shape: Ints, *windows: Ints) -> rules.Plan:
-    given = parameters.im2col_parameters("im2col", target, image_shape, *_as_given(*windows))
+    given = parameters.im2col_parameters(
+        "im2col", target, image_shape, *_paired("im2col", *windows)
+    )
     return rules.im2col_plan("im2col", image_shape, given, "cpu")
-
-
-def _as_given(
-    kernel_size: Ints, stride: Ints, pad_begin: Ints, pad_end: Ints, dilation: Ints
-) -> tuple[object, ...]:
-    """Put the operators' parameters back into the form that users give."""
-    return kernel_size, stride, tuple(zip(pad_begin, pad_end, strict=True)), dilation

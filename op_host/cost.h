@@ -16,12 +16,24 @@ namespace col2im {
 constexpr double kLineBytes = 128;
 constexpr double kRunBytes = 30; // each run: 128 / 1.29 * 1.6 - 128
 constexpr double kCallBytes = 360; // each move: 20 cycles of one core's share, 18 B
+constexpr double kCycleBytes = 18; // one vector core's share of the memory's rate, per cycle
+// Vector instructions (asc-devkit, table of vector throughput; sample bank_conflict_ub): 64 floats a cycle, 256 bytes
+// of a transpose in one, and about 22 cycles for each instruction beside.
+constexpr double kFloatsPerCycle = 64;
+constexpr double kTransposedPerCycle = 256; // bytes
+constexpr double kIssueCycles = 22;
 constexpr double kCoreBytes = 8192; // what makes another core worth starting
 
 // One move of so many runs of so many bytes.
 inline double moveCost(double runs, double bytes)
 {
     return kCallBytes + runs * (kRunBytes + std::max(bytes, kLineBytes));
+}
+
+// So many vector instructions that take so many cycles beside their issue.
+inline double vectorCost(double instructions, double cycles)
+{
+    return kCycleBytes * (instructions * kIssueCycles + cycles);
 }
 
 // Taps that reach a pixel along one axis, on average.

@@ -132,11 +132,11 @@ def build_kernels(
     with (directory / f"{arch}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         model = directory / f"model-{arch}"
-        if not model.exists():
+        if not (model / library).exists():
             _make(model, library)
         out = directory / f"{kernel_source.parent.name}-{dtype}-{arch}"
-        if not out.exists():
-            shutil.copytree(model / str(arch), out / str(arch))
+        if not (out / library).exists():
+            shutil.copytree(model / str(arch), out / str(arch), dirs_exist_ok=True)
             name = DTYPES[dtype][0]
             flags = f"-DDTYPE_COL={name} -DDTYPE_X={name} -I{kernel_source}"
             entries = Path(__file__).parent / "entries.cpp"

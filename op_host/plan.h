@@ -1,32 +1,39 @@
 // The tiling plan: which schedule a fold runs, how it is cut into tiles, and on how many cores.
 #pragma once
 
+#include <initializer_list>
+
 #include "plan_channels.h"
 #include "plan_rows.h"
 #include "plan_unfold.h"
 
 namespace col2im {
 
-inline void keepCheaper(Plan &plan, const Plan &other)
+// The best tiles of every schedule that can run the fold: "rows" always can.
+inline std::vector<Plan> col2imPlans(const Fold &fold, const Machine &machine)
 {
-    if (other.cost < plan.cost) {
-        plan = other;
-    }
-}
-
-// The cheapest schedule by the cost model; "rows" runs any fold.
-inline Plan planCol2Im(const Fold &fold, const Machine &machine)
-{
-    Plan plan = RowsPlan(fold, machine, false).best();
-    RowsPlan flat(fold, machine, true);
-    if (flat.possible()) {
-        keepCheaper(plan, flat.best());
+    std::vector<Plan> plans;
+    for (const bool flat : {false, true}) {
+        for (const bool together : {false, true}) {
+            RowsPlan rows(fold, machine, flat, together);
+            if (rows.possible()) {
+                plans.push_back(rows.best());
+            }
+        }
     }
     ChannelsPlan channels(fold, machine);
     if (channels.possible()) {
-        keepCheaper(plan, channels.best());
+        plans.push_back(channels.best());
     }
-    return plan;
+    return plans;
+}
+
+// The cheapest by the cost model.
+inline Plan planCol2Im(const Fold &fold, const Machine &machine)
+{
+    const std::vector<Plan> plans = col2imPlans(fold, machine);
+    return *std::min_element(plans.begin(), plans.end(),
+                             [](const Plan &a, const Plan &b) { return a.cost < b.cost; });
 }
 
 } // namespace col2im

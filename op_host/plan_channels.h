@@ -53,11 +53,18 @@ private:
         return (blocks + (blocks % 2 == 0 ? 1 : 0)) * perBlock;
     }
 
+    // Whether there is nothing to loop over along the depth: one pixel, which the one tap of the one window reaches.
+    bool flatDepth() const
+    {
+        return depth_.pixels == 1 && depth_.windows == 1 && depth_.taps == 1 && depth_.tapEnd == 1 &&
+               depth_.firstQ == 0 && depth_.firstR == 0;
+    }
+
     int64_t phases() const { return height_.residues * width_.residues; }
 
     void setTile(int64_t rows, int64_t taps)
     {
-        const int64_t windowRows = std::min(rows, height_.windows);
+        const int64_t windowRows = taps > 1 ? height_.windows : std::min(rows, height_.windows);
         tiling_.rows = static_cast<uint32_t>(rows);
         tiling_.taps = static_cast<uint32_t>(taps);
         tiling_.phase = static_cast<uint32_t>(rows * width_.length);
@@ -81,13 +88,39 @@ private:
         return bytes() <= machine_.ubBytes;
     }
 
-    // The plan with tiles of so many rows, and as many taps together as there is room for.
+    // The plan with tiles of so many rows, and groups of planes that fill the cores.
     Plan cut(int64_t rows)
+    {
+        setTogether(rows);
+        const int64_t each = depth_.pixels * tilesOf(height_.length, rows); // units of one group
+        const int64_t least = tilesOf(tiling_.planes, kLanes);
+        Plan plan = spread(least, each);
+        const int64_t turns = tilesOf(least * each, machine_.cores);
+        const int64_t groups = turns * machine_.cores / each;
+        if (groups > least && groups <= tiling_.planes) {
+            const Plan other = spread(groups, each);
+            if (other.cost < plan.cost) {
+                plan = other;
+            }
+        }
+        return plan;
+    }
+
+    Plan spread(int64_t groups, int64_t each)
+    {
+        tiling_.groups = groups;
+        tiling_.units = groups * each;
+        const int64_t cores = std::min({machine_.cores, tiling_.units, worthwhileCores(tiling_, size_)});
+        return {tiling_, kChannels, cores, tilesCost(tileCost(), double(tilesOf(tiling_.units, cores)))};
+    }
+
+    // Tiles of so many rows, and as many taps together as there is room for.
+    void setTogether(int64_t rows)
     {
         const int64_t taps = height_.taps * width_.taps;
         int64_t together = 1;
         setTile(rows, 1);
-        if (rows >= height_.length && depth_.windows == 1 && depth_.taps == 1) {
+        if (rows >= height_.length && flatDepth()) {
             while (together < taps) {
                 setTile(rows, together + 1);
                 if (bytes() > machine_.ubBytes) {
@@ -98,25 +131,25 @@ private:
             together = tilesOf(taps, tilesOf(taps, together)); // equal loads
             setTile(rows, together);
         }
-        tiling_.units = tilesOf(tiling_.planes, kLanes) * depth_.pixels * tilesOf(height_.length, rows);
-        const int64_t cores = std::min({machine_.cores, tiling_.units, worthwhileCores(tiling_, size_)});
-        return {tiling_, kChannels, cores, double(tilesOf(tiling_.units, cores)) * tileCost()};
     }
 
-    double tileCost() const
+    TileCost tileCost() const
     {
         const double taps = tapsPerPixel(depth_) * double(height_.taps * width_.taps);
         const double windows = double(std::min<int64_t>(tiling_.rows, height_.windows)) * double(width_.windows);
         const double pixels = double(tiling_.rows) * double(height_.residues) * double(width_.pixels);
         const double bytes = static_cast<double>(size_);
         const double loads = taps / tiling_.taps;
-        const double moves = loads * moveCost(kLanes, tiling_.taps * windows * bytes) + moveCost(kLanes, pixels * bytes);
-        const double turned = kLanes * (taps * windows + pixels) * bytes / kTransposedPerCycle;
-        const double added = kLanes * (taps * windows * (bfloat16_ ? 2 : 1) + 2 * pixels) / kFloatsPerCycle;
+        const double lanes = double(tilesOf(tiling_.planes, tiling_.groups));
+        const double load = moveCost(lanes, tiling_.taps * windows * bytes);
+        const double turn = kLanes * bytes / kTransposedPerCycle; // cycles for one pixel
+        const double added = kLanes * taps * windows * (bfloat16_ ? 2 : 1) / kFloatsPerCycle;
         const double rows = double(tiling_.rows);
         const double adds = width_.windows == width_.length ? 2 : rows;
         const double places = phases() == 1 ? 1 : rows * double(phases());
-        return std::max(moves, vectorCost(loads + taps * adds + places, turned + added));
+        return {loads * load, 2 * load, moveCost(lanes, pixels * bytes),
+                vectorCost(loads + taps * adds, taps * windows * turn + added),
+                vectorCost(3 + places, pixels * turn + 2 * kLanes * pixels / kFloatsPerCycle)};
     }
 
     FoldTiling tiling_;

@@ -8,8 +8,9 @@ namespace col2im {
 // Plan the schedules "rows" and "flat", which share their buffers.
 class RowsPlan {
 public:
-    RowsPlan(const Fold &fold, const Machine &machine, bool flat)
-        : tiling_(foldTiling(fold)), machine_(machine), flat_(flat), size_(fold.itemsize),
+    // Flat or not; with the taps of one residue turn loaded together or one by one.
+    RowsPlan(const Fold &fold, const Machine &machine, bool flat, bool together)
+        : tiling_(foldTiling(fold)), machine_(machine), flat_(flat), together_(together), size_(fold.itemsize),
           bfloat16_(fold.bfloat16), height_(tiling_.axes[kHeight]), width_(tiling_.axes[kWidth]),
           perBlock_(kBlock / size_)
     {}
@@ -17,6 +18,10 @@ public:
     // Whether the schedule can run this fold. "rows" runs any.
     bool possible() const
     {
+        if (together_ && (width_.stepQ != 0 || width_.stepR != 1 || mostPhase() < kWovenUnit ||
+                          !fitsGap(Wide(size_) * width_.windows * height_.windows * tiling_.axes[kDepth].windows))) {
+            return false;
+        }
         if (!flat_) {
             return true;
         }
@@ -29,6 +34,7 @@ public:
     Plan best()
     {
         tiling_.residues = static_cast<uint32_t>(residues());
+        tiling_.taps = static_cast<uint32_t>(taps());
         const int64_t most = mostPhase();
         const int64_t unit = flat_ ? 1 : perBlock_;
         int64_t columns = width_.length;
@@ -43,6 +49,9 @@ public:
         tiling_.pitch = static_cast<uint32_t>(roundUp(columns, unit));
         int64_t rows = std::min({most / tiling_.pitch, height_.length, kMaxRuns});
         if (!fitsGap(Wide(width_.windows) * size_) || !fitsGap(Wide(height_.stride) * width_.pixels * size_)) {
+            rows = 1;
+        }
+        if (together_ && !flat_) { // one level of runs: taps, or rows
             rows = 1;
         }
         Plan plan = cut(rows);
@@ -68,6 +77,7 @@ private:
     }
 
     int64_t residues() const { return std::min(width_.residues, std::min(width_.stride, kMaxWoven)); }
+    int64_t taps() const { return together_ ? std::min(residues(), width_.taps) : 1; }
     bool woven() const { return residues() > 1; }
 
     // Bytes of UB for each element of a phase, over all buffers.
@@ -76,7 +86,7 @@ private:
         const bool isFloat = size_ == 4;
         const int64_t sums = isFloat && !woven() ? 0 : 4;
         const int64_t weave = !woven() ? 0 : isFloat ? size_ : 2 * size_;
-        return 2 * size_ + (bfloat16_ ? 4 : 0) + residues() * (2 * size_ + sums + weave);
+        return (2 * size_ + (bfloat16_ ? 4 : 0)) * taps() + residues() * (2 * size_ + sums + weave);
     }
 
     // Most elements of one phase.
@@ -92,49 +102,72 @@ private:
         FoldTiling &tiling = tiling_;
         tiling.rows = static_cast<uint32_t>(rows);
         tiling.phase = static_cast<uint32_t>(roundUp(rows * tiling.pitch, woven() ? kWovenUnit : kBlock));
-        tiling.stage = static_cast<uint32_t>(rows * tiling.pitch + kSlack / size_);
+        tiling.stage = static_cast<uint32_t>((together_ ? taps() * tiling.phase : rows * tiling.pitch) + kSlack / size_);
         tiling.units = tiling.planes * tiling.axes[kDepth].pixels * height_.residues *
                        tilesOf(height_.length, rows) * tilesOf(width_.residues, tiling.residues) *
                        tiling.columnTiles;
         const int64_t cores = std::min({machine_.cores, tiling.units, worthwhileCores(tiling, size_)});
-        return {tiling, flat_ ? kFlat : kRows, cores, double(tilesOf(tiling.units, cores)) * tileCost()};
+        const int64_t tiles = tilesOf(tiling.units, cores);
+        return {tiling, flat_ ? kFlat : kRows, cores, tilesCost(tileCost(tiles), double(tiles))};
     }
 
-    double tileCost() const
+    // Taps that reach one row residue: on average, and by as much more as a core gets if its tiles do not hold every
+    // residue equally often.
+    double rowTaps(int64_t tiles) const
     {
-        const double taps = tapsPerPixel(tiling_.axes[kDepth]) * tapsPerPixel(height_) * tapsPerPixel(width_);
-        return std::max(moves(taps * tiling_.residues), vectors(taps * tiling_.residues));
+        const double average = tapsPerPixel(height_);
+        const double most = double(tilesOf(height_.taps, height_.residues));
+        return tiles % height_.residues == 0 ? average : average + std::max(0.0, most - average) / double(tiles);
     }
 
-    double moves(double loads) const
+    TileCost tileCost(int64_t tiles) const
     {
+        const double loads = tiling_.residues * tapsPerPixel(tiling_.axes[kDepth]) * rowTaps(tiles) *
+                             tapsPerPixel(width_);
         const double rows = tiling_.rows;
         const double columns = static_cast<double>(std::min<int64_t>(tiling_.columns, width_.windows));
         const double bytes = static_cast<double>(size_);
-        const double run = tiling_.residues == width_.stride ? columns * tiling_.residues : tiling_.residues;
+        const double together = tiling_.taps;
         const bool joined = flat_ || (width_.taps == 1 && columns == double(width_.windows));
-        const bool joinedStore = height_.stride == 1 && run >= double(width_.pixels);
-        const double runs = rows * columns * tiling_.residues / run;
-        return loads * moveCost(joined ? 1 : rows, (joined ? rows * columns : columns) * bytes) +
-               moveCost(joinedStore ? 1 : runs, (joinedStore ? rows * double(width_.pixels) : run) * bytes);
+        const bool whole = rows * columns == double(height_.windows) * double(width_.windows);
+        const double load = !joined  ? moveCost(rows * together, columns * bytes)
+                            : whole ? moveCost(1, together * rows * columns * bytes)
+                                    : moveCost(together, rows * columns * bytes);
+        return {loads / together * load, 2 * load, storeCost(rows, columns, bytes), loads * addCost(), finishCost()};
     }
 
-    double vectors(double loads) const
+    double storeCost(double rows, double columns, double bytes) const
+    {
+        if (tiling_.residues < width_.stride) { // a run for every t
+            return moveCost(rows * columns, tiling_.residues * bytes);
+        }
+        const double run = std::min(columns * tiling_.residues, double(width_.pixels));
+        const bool joined = height_.stride == 1 && run == double(width_.pixels);
+        return joined ? moveCost(1, rows * run * bytes) : moveCost(rows, run * bytes);
+    }
+
+    // The vector instructions for one load.
+    double addCost() const
     {
         const double rows = tiling_.rows;
-        const double elements = rows * tiling_.pitch;
-        const double adds = (bfloat16_ ? 2 : 1) * elements / kFloatsPerCycle;
+        const double adds = (bfloat16_ ? 2 : 1) * rows * tiling_.pitch / kFloatsPerCycle;
         // Flat: one addition, and seams to zero at as many places of a block as rows have; else an addition a row.
-        const double seams = width_.taps == 1 ? 0 : std::min(rows - 1, double(seamPlaces()));
-        const double each = flat_ ? vectorCost(1 + seams, adds + rows) : vectorCost(rows, adds);
-        const double pixels = elements * tiling_.residues;
+        const double seams = double(width_.taps) <= double(width_.stride) ? 0 : std::min(rows - 1, double(seamPlaces()));
+        const double additions = double(width_.taps) <= double(width_.stride) ? 1.0 / tiling_.taps : 1;
+        return flat_ ? vectorCost(additions + seams, adds + rows) : vectorCost(rows * additions, adds);
+    }
+
+    double finishCost() const
+    {
+        const double pixels = double(tiling_.rows) * tiling_.pitch * tiling_.residues;
         const double weave = woven() ? 2 * pixels * double(size_) / kTransposedPerCycle : 0;
-        return loads * each + vectorCost(2 + 2 * tiling_.residues, 2 * pixels / kFloatsPerCycle + weave);
+        return vectorCost(2 + (woven() ? 2 * tiling_.residues : 0), 2 * pixels / kFloatsPerCycle + weave);
     }
 
     FoldTiling tiling_;
     const Machine machine_;
     const bool flat_;
+    const bool together_;
     const int64_t size_;
     const bool bfloat16_;
     const AxisTiling &height_;

@@ -68,9 +68,9 @@ private:
         unit /= rowTiles;
         rows_ = intersect({row, row + tiling_.rows}, {0, height_.length});
         z_ = unit % depth_.pixels;
-        plane_ = unit / depth_.pixels * kLanes;
-        const int64_t left = tiling_.planes - plane_;
-        lanes_ = left < kLanes ? left : kLanes;
+        const Range planes = part(tiling_.planes, tiling_.groups, unit / depth_.pixels);
+        plane_ = planes.begin;
+        lanes_ = planes.size();
     }
 
     // The tile holds all windows of its planes: several taps are one contiguous run, loaded together.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "../op_kernel/fold_tiling.h"
@@ -11,17 +12,62 @@ namespace col2im {
 
 // Costs are in bytes: what the same time would have moved in long aligned runs.
 //
-// Source: asc-devkit's sample data_copy (48 vector cores, 1.6 TB/s): runs of 128 B reach 1.29 TB/s, of 2048 B 1.40;
-// a move of 128 B takes about 20 cycles. For runs below 128 B nothing is published: they are taken to cost 128 B.
-constexpr double kLineBytes = 128;
-constexpr double kRunBytes = 30; // each run: 128 / 1.29 * 1.6 - 128
-constexpr double kCallBytes = 360; // each move: 20 cycles of one core's share, 18 B
+// Moves (asc-devkit's sample data_copy, 48 vector cores, 1.6 TB/s): runs of 128 B reach 1.29 TB/s, of 2 KiB 1.40, of
+// 16 KiB all; a move takes at least 20 cycles. Nothing is published for runs below 128 B: they are taken to cost 128.
+struct RunRate {
+    double bytes;
+    double share; // of the full rate
+};
+constexpr RunRate kRunRates[] = {{128, 0.806}, {2048, 0.875}, {16384, 1}};
+constexpr double kCycleBytes = 18; // one vector core's share of the memory's rate, per cycle
+constexpr double kMoveCycles = 20;
+// Vector instructions (table of vector throughput; sample bank_conflict_ub): 64 floats or 256 bytes of a transpose a
+// cycle, and about 22 cycles for each instruction beside.
+constexpr double kFloatsPerCycle = 64;
+constexpr double kTransposedPerCycle = 256; // bytes
+constexpr double kIssueCycles = 22;
 constexpr double kCoreBytes = 8192; // what makes another core worth starting
+
+inline double runShare(double bytes)
+{
+    double share = kRunRates[0].share;
+    for (int i = 1; i < 3; ++i) {
+        const RunRate &low = kRunRates[i - 1];
+        const RunRate &high = kRunRates[i];
+        const double between = std::log2(bytes / low.bytes) / std::log2(high.bytes / low.bytes);
+        share += (high.share - low.share) * std::min(1.0, std::max(0.0, between));
+    }
+    return share;
+}
 
 // One move of so many runs of so many bytes.
 inline double moveCost(double runs, double bytes)
 {
-    return kCallBytes + runs * (kRunBytes + std::max(bytes, kLineBytes));
+    const double run = std::max(bytes, kRunRates[0].bytes);
+    return std::max(kMoveCycles * kCycleBytes, runs * run / runShare(run));
+}
+
+// So many vector instructions that take so many cycles beside their issue.
+inline double vectorCost(double instructions, double cycles)
+{
+    return kCycleBytes * (instructions * kIssueCycles + cycles);
+}
+
+// What one tile costs: its loads, `prefetched` of which run ahead; its stores; the additions, which run beside the
+// loads; and what turns the sums into the result.
+struct TileCost {
+    double load;
+    double prefetched;
+    double store;
+    double add;
+    double finish;
+};
+
+// So many tiles one after the other on one core.
+inline double tilesCost(const TileCost &tile, double tiles)
+{
+    const double stall = std::max(0.0, tile.finish - tile.prefetched);
+    return tiles * (std::max(tile.load + tile.store, tile.add + tile.finish) + stall) + tile.finish;
 }
 
 // Taps that reach a pixel along one axis, on average.

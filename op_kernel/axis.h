@@ -47,6 +47,14 @@ public:
         }
     }
 
+    // Move on by `taps`, whose shifts are one pixel apart and have the same q.
+    __aicore__ inline void skip(int64_t taps)
+    {
+        k_ += taps - 1;
+        r_ += taps - 1;
+        next();
+    }
+
 private:
     const AxisTiling &axis_;
     int64_t k_;
@@ -54,15 +62,18 @@ private:
     int64_t r_;
 };
 
-// The units of this core: contiguous, and as many as any other core's, give or take one.
+// The `index`-th of `parts` contiguous parts of `whole`, which are equal, give or take one.
+__aicore__ inline Range part(int64_t whole, int64_t parts, int64_t index)
+{
+    const int64_t each = whole / parts;
+    const int64_t more = whole % parts;
+    const int64_t begin = index * each + (index < more ? index : more);
+    return {begin, begin + each + (index < more ? 1 : 0)};
+}
+
 __aicore__ inline Range unitsOfThisCore(int64_t units)
 {
-    const int64_t cores = AscendC::GetBlockNum();
-    const int64_t core = AscendC::GetBlockIdx();
-    const int64_t each = units / cores;
-    const int64_t more = units % cores;
-    const int64_t begin = core * each + (core < more ? core : more);
-    return {begin, begin + each + (core < more ? 1 : 0)};
+    return part(units, AscendC::GetBlockNum(), AscendC::GetBlockIdx());
 }
 
 } // namespace col2im

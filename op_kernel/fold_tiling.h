@@ -29,6 +29,7 @@ enum AxisName { kDepth, kHeight, kWidth, kAxes };
 struct FoldTiling {
     AxisTiling axes[kAxes];
     int64_t planes; // N * C
+    int64_t groups; // of planes, equal give or take one
     int64_t units; // tiles of the whole launch; each core takes a contiguous range
     int64_t columnTiles; // tiles along a row
     uint32_t rows; // per tile, of one residue
@@ -42,6 +43,6 @@ struct FoldTiling {
 };
 
 static_assert(sizeof(AxisTiling) == 96, "the host and the device agree on AxisTiling");
-static_assert(sizeof(FoldTiling) == 344, "the host and the device agree on FoldTiling");
+static_assert(sizeof(FoldTiling) == 352, "the host and the device agree on FoldTiling");
 
 } // namespace col2im

@@ -6,6 +6,9 @@
 //
 // Flat: where a row has as many windows as pixels of one residue, tile rows lie without a gap, as in `col`. A tap is
 // then one contiguous run and one vector instruction; the columns that wrap into a neighbouring row are zeroed.
+//
+// With a stride, neighbouring taps of a row reach neighbouring column residues in the same way: where a tap is one run,
+// several are loaded together, each into its phase's place.
 #pragma once
 
 #include "axis.h"
@@ -44,6 +47,7 @@ public:
 
     __aicore__ inline void process()
     {
+        defineInput();
         const Range units = unitsOfThisCore(tiling_.units);
         for (int64_t unit = units.begin; unit < units.end; ++unit) {
             locate(unit);
@@ -52,7 +56,22 @@ public:
     }
 
 private:
-    // Set the tile of one unit. From the fastest: column tile, column residues, rows, row residue, depth, plane.
+    // Where several taps are added at once, so is what lies between their runs: define it.
+    __aicore__ inline void defineInput()
+    {
+        for (uint32_t buffer = 0; buffer < 2 && tiling_.taps > 1; ++buffer) {
+            AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
+            AscendC::Duplicate(input, static_cast<M>(0.0f), static_cast<int32_t>(tiling_.stage));
+            input_.EnQue(input);
+            inputs_[buffer] = input_.template DeQue<M>();
+        }
+        for (uint32_t buffer = 0; buffer < 2 && tiling_.taps > 1; ++buffer) {
+            input_.FreeTensor(inputs_[buffer]);
+        }
+    }
+
+    // Set the tile of one unit. From the fastest: column tile, column residues, row residue, rows, depth, plane. A
+    // core that has several row residues has some with few taps and some with many.
     __aicore__ inline void locate(int64_t unit)
     {
         const int64_t column = unit % tiling_.columnTiles * tiling_.columns;
@@ -61,11 +80,11 @@ private:
         const int64_t residueTiles = (width_.residues + tiling_.residues - 1) / tiling_.residues;
         firstResidue_ = unit % residueTiles * tiling_.residues;
         unit /= residueTiles;
+        rowResidue_ = unit % height_.residues;
+        unit /= height_.residues;
         const int64_t rowTiles = (height_.length + tiling_.rows - 1) / tiling_.rows;
         const int64_t row = unit % rowTiles * tiling_.rows;
         unit /= rowTiles;
-        rowResidue_ = unit % height_.residues;
-        unit /= height_.residues;
         // Pixels of residue r: as many t as t * stride + r < pixels allows.
         const int64_t rows = (height_.pixels - rowResidue_ + height_.stride - 1) / height_.stride;
         rows_ = intersect({row, row + tiling_.rows}, {0, rows});
@@ -108,65 +127,111 @@ private:
                 continue;
             }
             const int64_t taps = ((plane_ * depth_.taps + k) * height_.taps + high.k()) * width_.taps;
-            for (Tap wide(width_); wide.valid(); wide.next()) {
+            for (Tap wide(width_); wide.valid();) {
                 const Range columns = wide.reach(columns_);
                 const int64_t residue = wide.r() - firstResidue_;
                 if (residue < 0 || residue >= tiling_.residues || columns.empty()) {
+                    wide.next();
                     continue;
                 }
                 const int64_t row = ((taps + wide.k()) * depth_.windows + windowDepth) * height_.windows +
                                     rows.begin - high.q();
-                const uint32_t phase = static_cast<uint32_t>(residue) * tiling_.phase;
+                const Group group{togetherFrom(wide, residue), static_cast<uint32_t>(residue) * tiling_.phase};
                 if constexpr (kFlat) {
-                    addFlat(row * width_.windows, {rows.begin - rows_.begin, rows.end - rows_.begin}, wide.q(), phase);
+                    addFlat(row * width_.windows, {rows.begin - rows_.begin, rows.end - rows_.begin}, wide.q(), group);
                 } else {
-                    addRows(row * width_.windows + columns.begin - wide.q(), rows, columns, phase);
+                    addRows(row * width_.windows + columns.begin - wide.q(), rows, columns, group);
                 }
+                wide.skip(group.taps);
             }
         }
     }
 
-    // Add the windows at `source` and in the rows after it to the given rows and columns of one phase.
-    __aicore__ inline void addRows(int64_t source, const Range &rows, const Range &columns, uint32_t phase)
+    // Taps that are loaded together, and where the phase of the first begins.
+    struct Group {
+        uint32_t taps;
+        uint32_t phase;
+    };
+
+    // Taps from this one on that have the same q and whose residues follow each other in the tile.
+    __aicore__ inline uint32_t togetherFrom(const Tap &wide, int64_t residue) const
+    {
+        const int64_t residues = tiling_.residues - residue;
+        const int64_t wrap = width_.stride - wide.r();
+        const int64_t taps = width_.tapEnd - wide.k();
+        const int64_t least = residues < wrap ? residues : wrap;
+        const int64_t most = least < taps ? least : taps;
+        return most < tiling_.taps ? static_cast<uint32_t>(most) : tiling_.taps;
+    }
+
+    // Add the windows at `source` and in the rows after it to the given rows and columns of some phases.
+    __aicore__ inline void addRows(int64_t source, const Range &rows, const Range &columns, const Group &group)
     {
         const uint32_t shift = static_cast<uint32_t>(columns.begin - columns_.begin);
         const uint32_t left = shift % kPerBlock;
         const uint32_t pitch = static_cast<uint32_t>(alignUp(left + columns.size(), kPerBlock));
         const uint32_t count = static_cast<uint32_t>(rows.size());
-        AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
-        loadRuns(input, col_[source], count, columns.size(), width_.windows, left);
-        input_.EnQue(input);
-        input = input_.template DeQue<M>();
-        uint32_t target = phase + static_cast<uint32_t>(rows.begin - rows_.begin) * tiling_.pitch + shift - left;
+        const uint32_t target = static_cast<uint32_t>(rows.begin - rows_.begin) * tiling_.pitch + shift - left;
+        if (tiling_.taps > 1) { // the tile has one row
+            addGroup(load(source, group.taps, columns.size(), left), group, target, pitch);
+            return;
+        }
+        AscendC::LocalTensor<M> input = load(source, count, columns.size(), left);
         if (pitch == tiling_.pitch) {
-            add(target, input, count * pitch);
+            add(group.phase + target, input, count * pitch);
         } else {
-            for (uint32_t row = 0; row < count; ++row, target += tiling_.pitch) {
-                add(target, input[row * pitch], pitch);
+            for (uint32_t row = 0; row < count; ++row) {
+                add(group.phase + target + row * tiling_.pitch, input[row * pitch], pitch);
             }
         }
         input_.FreeTensor(input);
     }
 
-    // Add whole window rows, the first at `source`, shifted by q columns, to the given tile rows of one phase.
-    __aicore__ inline void addFlat(int64_t source, const Range &rows, int64_t q, uint32_t phase)
+    // Add whole window rows, the first at `source`, shifted by q columns, to the given tile rows of some phases.
+    __aicore__ inline void addFlat(int64_t source, const Range &rows, int64_t q, const Group &group)
     {
         const int64_t behind = q > 0 ? q : 0;
         const int64_t ahead = q > 0 ? 0 : -q;
         const int64_t length = rows.size() * width_.windows - behind - ahead;
         const uint32_t begin = static_cast<uint32_t>(rows.begin * width_.windows + behind);
         const uint32_t left = begin % kPerBlock;
-        AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
-        loadRuns(input, col_[source + ahead], 1, length, length, left);
-        input_.EnQue(input);
-        input = input_.template DeQue<M>();
+        AscendC::LocalTensor<M> input = load(source + ahead, group.taps, length, left);
         if (q != 0) {
             // The seams between rows, counted from the input's first element.
-            const int64_t first = width_.windows - behind - ahead + left;
-            zeroSeams(input, static_cast<uint32_t>(first), static_cast<uint32_t>(behind + ahead),
-                      static_cast<uint32_t>(rows.size() - 1));
+            const uint32_t first = static_cast<uint32_t>(width_.windows - behind - ahead + left);
+            for (uint32_t tap = 0; tap < group.taps; ++tap) {
+                zeroSeams(input, tap * tiling_.phase + first, static_cast<uint32_t>(behind + ahead),
+                          static_cast<uint32_t>(rows.size() - 1));
+            }
         }
-        add(phase + begin - left, input, static_cast<uint32_t>(alignUp(left + length, kPerBlock)));
+        addGroup(input, group, begin - left, static_cast<uint32_t>(alignUp(left + length, kPerBlock)));
+    }
+
+    // Load `runs` runs: the rows of one tap, or one run of several taps, each at its phase's place.
+    __aicore__ inline AscendC::LocalTensor<M> load(int64_t source, int64_t runs, int64_t length, uint32_t left)
+    {
+        const bool together = tiling_.taps > 1;
+        const int64_t sourcePitch =
+            together ? depth_.windows * height_.windows * width_.windows : width_.windows;
+        const int64_t gap = together ? tiling_.phase - alignUp(left + length, kPerBlock) : 0;
+        AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
+        loadRuns(input, col_[source], runs, length, runs > 1 ? sourcePitch : length, left,
+                 static_cast<uint32_t>(gap / kPerBlock));
+        input_.EnQue(input);
+        return input_.template DeQue<M>();
+    }
+
+    // Add each tap's `count` elements, a phase apart, to its phase from `target` on.
+    __aicore__ inline void addGroup(AscendC::LocalTensor<M> input, const Group &group, uint32_t target, uint32_t count)
+    {
+        const uint32_t all = static_cast<uint32_t>(alignUp(rows_.size() * tiling_.pitch, kPerBlock));
+        if (count == all) { // beyond them is nothing that will be stored
+            add(group.phase, input, (group.taps - 1) * tiling_.phase + count);
+        } else {
+            for (uint32_t tap = 0; tap < group.taps; ++tap) {
+                add(group.phase + tap * tiling_.phase + target, input[tap * tiling_.phase], count);
+            }
+        }
         input_.FreeTensor(input);
     }
 
@@ -314,6 +379,7 @@ private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> weft_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> rounded_;
     AscendC::LocalTensor<float> sum_;
+    AscendC::LocalTensor<M> inputs_[2];
     Range columns_{0, 0};
     Range rows_{0, 0};
     int64_t firstResidue_ = 0;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import fcntl
 import os
 import shutil
@@ -132,11 +133,11 @@ def build_kernels(
     with (directory / f"{arch}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         model = directory / f"model-{arch}"
-        if not model.exists():
+        if not (model / library).exists():
             _make(model, library)
         out = directory / f"{kernel_source.parent.name}-{dtype}-{arch}"
-        if not out.exists():
-            shutil.copytree(model / str(arch), out / str(arch))
+        if not (out / library).exists():
+            shutil.copytree(model / str(arch), out / str(arch), dirs_exist_ok=True)
             name = DTYPES[dtype][0]
             flags = f"-DDTYPE_COL={name} -DDTYPE_X={name} -I{kernel_source}"
             entries = Path(__file__).parent / "entries.cpp"
@@ -160,8 +161,20 @@ class Npu:
             self._simulators[arch, dtype] = Simulator(built)
         return self._simulators[arch, dtype]
 
+    def plans(self, case: Case, dtype: str, machine: Machine) -> list[Plan]:
+        """Return the plans of every schedule that can run the fold."""
+        found = (self._plan(case, dtype, machine, False, choice) for choice in range(8))
+        return [plan for plan in found if plan]
+
     def plan(self, case: Case, dtype: str, machine: Machine, *, im2col: bool = False) -> Plan:
         """Plan one fold for one product."""
+        plan = self._plan(case, dtype, machine, im2col, -1)
+        assert plan, f"the rules refuse {case}"
+        return plan
+
+    def _plan(
+        self, case: Case, dtype: str, machine: Machine, im2col: bool, choice: int
+    ) -> Plan | None:
         col_shape, image_shape = case.shapes
         lists: list[Sequence[int]] = [image_shape if im2col else col_shape]
         lists += [] if im2col else [case.output_size]
@@ -176,11 +189,11 @@ class Npu:
             (ctypes.c_int64 * len(lists))(*map(len, lists)),
             ctypes.c_int64(machine.cores),
             ctypes.c_int64(machine.ub_bytes),
+            choice,
             tiling,
             ctypes.byref(launch),
         )
-        assert size, f"the rules refuse {case}"
-        return Plan(tiling.raw[:size], launch.key, launch.cores, launch.cost)
+        return Plan(tiling.raw[:size], launch.key, launch.cores, launch.cost) if size else None
 
     def col2im(
         self,
@@ -189,37 +202,38 @@ class Npu:
         product: str,
         *,
         kernel: str = "col2_im",
+        plan: Plan | None = None,
         cores: int | None = None,
         trace: Assumption | None = None,
         record: bool = False,
     ) -> LaunchReport:
-        """Fold ``col`` on one product, on as many cores as the host plans or on ``cores``."""
+        """Fold ``col`` on one product, by the host's plan or another, on its cores or others."""
+        plan = plan or self.plan(case, col.dtype.name, MACHINES[product])
+        plan = dataclasses.replace(plan, cores=cores or plan.cores)
         shapes = 2 if kernel == "col2_im_nd" else 0
-        return self._launch(case, col, product, kernel, shapes, cores, trace, record)
+        return self._launch(case.shapes[1], col, product, kernel, shapes, plan, trace, record)
 
     def im2col(self, case: Case, image: Array, product: str) -> LaunchReport:
         """Unfold ``image`` on one product."""
-        return self._launch(case, image, product, "im2_col_nd", 1, None, None, False)
+        plan = self.plan(case, image.dtype.name, MACHINES[product], im2col=True)
+        return self._launch(case.shapes[0], image, product, "im2_col_nd", 1, plan, None, False)
 
     def _launch(
         self,
-        case: Case,
+        target: Ints,
         source: Array,
         product: str,
         kernel: str,
         shapes: int,
-        cores: int | None,
+        plan: Plan,
         trace: Assumption | None,
         record: bool,
     ) -> LaunchReport:
         machine = MACHINES[product]
-        im2col = kernel == "im2_col_nd"
-        plan = self.plan(case, source.dtype.name, machine, im2col=im2col)
-        target = case.shapes[0 if im2col else 1]
         return self.simulator(machine.arch, source.dtype.name).launch(
             kernel,
             product,
-            cores or plan.cores,
+            plan.cores,
             [source, *[np.zeros(1, np.int64)] * shapes],
             [(target, source.dtype)],
             tiling=plan.tiling,

@@ -1,0 +1,47 @@
+// What every plan is made of: the product's limits, and the decision that the kernel gets.
+#pragma once
+
+#include "cost.h"
+#include "tiling.h"
+
+namespace col2im {
+
+// What the plan needs to know of the product.
+struct Machine {
+    int64_t cores;
+    int64_t ubBytes; // that a kernel may allocate
+};
+
+// Tiling keys, by which the kernel picks its code.
+enum Schedule { kUnfold = 0, kRows = 1, kFlat = 2, kChannels = 3 };
+
+struct Plan {
+    FoldTiling tiling;
+    Schedule schedule;
+    int64_t cores;
+    double cost;
+};
+
+constexpr int64_t kBlock = 32; // bytes, what UB addresses are aligned to
+constexpr int64_t kSlack = 512; // bytes of a buffer that are read or masked beyond its last element
+constexpr int64_t kMaxRuns = 4095; // of one move
+constexpr int64_t kMaxGap = UINT32_MAX; // bytes in global memory between the runs of one move
+constexpr int64_t kWovenUnit = 256; // sixteen lanes of sixteen elements
+constexpr int64_t kMaxWoven = 32; // column residues woven in one tile; a multiple of 16
+
+inline int64_t roundUp(int64_t value, int64_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+inline int64_t tilesOf(int64_t length, int64_t tile)
+{
+    return (length - 1) / tile + 1;
+}
+
+inline bool fitsGap(Wide bytes)
+{
+    return bytes <= kMaxGap;
+}
+
+} // namespace col2im

@@ -17,9 +17,13 @@ from typing import Any, Final, NoReturn
 import click
 
 from . import __version__
+from .commands.build import build
+from .commands.deploy import deploy
 from .commands.doctor import doctor
 from .commands.printing import show_json
 from .commands.run import run
+from .commands.sim import sim
+from .commands.undeploy import undeploy
 from .errors import Col2ImError, FileError, RuleError
 
 EPILOG: Final = """\b
@@ -113,7 +117,7 @@ def main() -> None:
     """  # noqa: D301
 
 
-for _command in (doctor, run):
+for _command in (build, deploy, doctor, run, sim, undeploy):
     main.add_command(_command)
 
 

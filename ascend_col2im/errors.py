@@ -67,13 +67,27 @@ class MismatchError(Col2ImError, ArithmeticError):
     meaning = "a result differs from its independent check"
 
 
+class ToolchainError(Col2ImError, RuntimeError):
+    """Building, deploying or removing an operator package is impossible or failed."""
+
+    exit_code = 8
+    meaning = "building, deploying or removing a package failed"
+
+
 EXIT_CODES: dict[int, str] = {
     0: "success",
     Col2ImError.exit_code: Col2ImError.meaning,
     2: "the command line cannot be understood",
     **{
         error.exit_code: error.meaning
-        for error in (RuleError, BackendError, FileError, MissingExtraError, MismatchError)
+        for error in (
+            RuleError,
+            BackendError,
+            FileError,
+            MissingExtraError,
+            MismatchError,
+            ToolchainError,
+        )
     },
     130: "interrupted",
 }

@@ -23,9 +23,12 @@ ROOMS = (
     ("messages", "geometry"),
     ("parameters",),
     ("rules",),
-    ("outputs", "workloads"),
+    ("outputs", "workloads", "toolchain", "simulator", "_abi"),
     ("cpu_blocks",),
-    ("cpu_fallback",),
+    ("cpu_fallback", "opp"),
+    ("aclnn",),
+    ("npu_backend",),
+    ("package_check",),
     ("backends",),
     ("torch_op",),
     ("api",),
@@ -49,7 +52,10 @@ OPTIONAL = {
 MODULES = sorted(PACKAGE.rglob("*.py"))
 SOURCES = [
     path
-    for folder in ("ascend_col2im", "benchmarks", "tests", "tools", "op_host", "op_kernel", "sim")
+    for folder in (
+        *("ascend_col2im", "benchmarks", "tests", "tools"),
+        *("op_host", "op_kernel", "framework", "examples", "sim"),
+    )
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".cpp", ".h", ".sh", ".cmake", ".toml", ".txt"}
     and "__pycache__" not in path.parts

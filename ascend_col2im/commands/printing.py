@@ -58,7 +58,7 @@ def shape_text(shape: Sequence[int]) -> str:
 
 
 def _show_table(table: Table) -> None:
-    if _people_look_at(sys.stdout.isatty()):
+    if people_look_at(sys.stdout.isatty()):
         from rich.console import Console
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -74,7 +74,7 @@ def _show_table(table: Table) -> None:
         click.echo("  ".join(cells).rstrip())
 
 
-def _people_look_at(is_terminal: bool) -> bool:
+def people_look_at(is_terminal: bool) -> bool:
     """Tell whether lines and colours help; https://no-color.org says when colours do not."""
     return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
@@ -82,7 +82,7 @@ def _people_look_at(is_terminal: bool) -> bool:
 @contextmanager
 def progress(what: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
     """Show a bar on stderr where that is a terminal and the work long; yield its advance."""
-    if total_bytes <= LONG_BYTES or not _people_look_at(sys.stderr.isatty()):
+    if total_bytes <= LONG_BYTES or not people_look_at(sys.stderr.isatty()):
         yield lambda done_bytes: None
         return
     from rich import progress as bars

@@ -29,7 +29,7 @@ function(npu_op_code_gen)
   endif()
   set(units "")
   if(NOT GEN_JOIN_OP_DEF)
-    set(units "--compute_unit=${ASCEND_COMPUTE_UNIT}")
+    string(REPLACE ";" "\\;" units "--compute_unit=${ASCEND_COMPUTE_UNIT}")
   endif()
   execute_process(COMMAND ${ASCEND_CANN_PACKAGE_PATH}/tools/opbuild/op_build ${library} ${GEN_OUT_DIR} ${units}
     RESULT_VARIABLE failed)

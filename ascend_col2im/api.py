@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -263,21 +264,33 @@ def _is_tensor(array: object) -> bool:
     return torch_module is not None and isinstance(array, torch_module.Tensor)
 
 
+def _is_masked(array: object) -> bool:
+    # NumPy imports numpy.ma, a megabyte, when it is first named
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(array, masked.MaskedArray)
+
+
 def _readable(op: str, name: str, array: object) -> Array:
     """Return the argument as an array of a dtype the CPU takes, without copying arrays."""
-    if isinstance(array, np.ma.MaskedArray):
+    if _is_masked(array):
         messages.refuse(op, "dtype", f"{name} is a masked array; fill it first: {name}.filled(0)")
     try:
         readable = np.asarray(array)
     except ValueError as error:
         messages.refuse(op, "dtype", f"{name} is not an array of numbers: {error}")
-    rules.check_dtype(op, name, readable.dtype.name, "cpu")
+    rules.check_dtype(op, name, _name(readable.dtype), "cpu")
     return readable
+
+
+@lru_cache(maxsize=64)
+def _name(dtype: np.dtype[Any]) -> str:
+    """Return a dtype's name, which NumPy composes anew each time."""
+    return dtype.name
 
 
 def _check_out_dtype(op: str, name: str, array: Array, out: object) -> None:
     if isinstance(out, np.ndarray):
-        rules.check_out_dtype(op, name, array.dtype.name, out.dtype.name)
+        rules.check_out_dtype(op, name, _name(array.dtype), _name(out.dtype))
 
 
 def _output(op: str, plan: rules.Plan, shape: Ints, name: str, array: Array, out: object) -> Array:
@@ -290,7 +303,7 @@ def _output(op: str, plan: rules.Plan, shape: Ints, name: str, array: Array, out
 
 def _writable(op: str, shape: Ints, name: str, array: Array, out: object) -> Array:
     """Return ``out`` as a plain array, or refuse what cannot take the result."""
-    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+    if not isinstance(out, np.ndarray) or _is_masked(out):
         kind = type(out).__name__
         messages.refuse(op, "output", f"out is of type {kind}; must be a NumPy array")
     outputs.check_array(op, shape, name, array, out)

@@ -101,7 +101,7 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-@click.group(cls=Program, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Program, epilog=EPILOG)
 @click.version_option(__version__, prog_name="ascend-col2im")
 def main() -> None:
     """Col2Im (torch's fold, ONNX Col2Im) for Ascend NPUs and for any CPU.

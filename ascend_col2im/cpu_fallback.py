@@ -1,36 +1,49 @@
 """The reference backend: NumPy on any machine, every dtype, any number of spatial axes.
 
-Both directions loop over taps and let NumPy add or copy one strided slab per tap. Taps run in
-row-major order over every pixel, so that the bits do not depend on how the work is cut; it is cut
-into blocks of planes and bands of rows that stay in the processor's cache. Sums of float16 and
-bfloat16 are kept in float32 in a buffer of at most ``ACCUMULATOR_BYTES`` or one plane.
+Every pixel starts at +0 and adds its taps in row-major order, so that the bits do not depend on
+how the work is cut. The size of the work decides which way leads there:
 
-The column matrix is only ever sliced: splitting an axis of an array is always a view.
+* very few terms are looked up in a table and summed in a single call;
+* windows that tile the image are one transposed copy;
+* a large fold goes through blocks of sums, see `ascend_col2im.cpu_blocks`;
+* a small one adds one strided slab per tap to the image itself.
+
+The column matrix is only ever sliced: splitting an axis of an array is always a view. Buffers stay
+below 1 MiB plus one plane of sums.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from functools import lru_cache
-from itertools import product
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from .cpu_blocks import (
+    ALL,
+    BLOCK_BYTES,
+    TABLE_TAPS,
+    Index,
+    adder,
+    choose_layout,
+    fold_blocks,
+    interleave,
+    plane_blocks,
+    plane_bytes,
+)
 from .facts import ACCUMULATORS
-from .geometry import AxisTap, Geometry
+from .geometry import AxisTap, Geometry, lazy_product
 
 Array = npt.NDArray[Any]
 
-BLOCK_BYTES: Final = 256 * 1024
-"""Output bytes worked on at a time: half of a common second-level cache."""
+GATHERED: Final = 8192
+"""Up to so many terms are looked up in a table, absent ones included: only calls cost there."""
 
-TABLE_TAPS: Final = 1024
-"""Kernels of up to this many taps have their slices kept; larger ones are enumerated anew."""
-
-Slices = tuple[slice, ...]
+SMALL_BYTES: Final = 128 * 1024
+"""Columns of up to this size are folded as slabs, as calls then cost more than memory. Blocks need
+fewer calls the more taps a group has: the limit is divided by their number."""
 
 
 def col2im(col: Array, geometry: Geometry, image: Array) -> None:
@@ -38,21 +51,22 @@ def col2im(col: Array, geometry: Geometry, image: Array) -> None:
 
     Every rule is known to hold. Neither array needs to be contiguous or in native byte order.
     """
+    accumulator = _accumulator(image.dtype)
     N, C = image.shape[:2]
-    taps_first = col.reshape(N, C, *geometry.kernel_size, *geometry.windows)
-    accumulator = np.dtype(ACCUMULATORS[image.dtype.name])
-    in_place = accumulator == image.dtype
-    ufunc = np.logical_or if accumulator == np.bool_ else np.add
-    for planes, begin, end in _blocks(geometry, N, C, accumulator.itemsize):
-        block = image[(*planes, slice(begin, end))]
-        sums = block if in_place else np.empty(block.shape, accumulator)
-        sums[...] = 0
-        source = taps_first[planes]
-        for taps, windows, pixels in _slabs(geometry, begin, end):
-            target = sums[(..., *pixels)]
-            ufunc(target, source[(slice(None), slice(None), *taps, *windows)], out=target)
-        if not in_place:
-            block[...] = sums
+    # Overflow, and infinities of opposite signs, are results here and no warnings.
+    with np.errstate(all="ignore"):
+        most_terms = N * C * (1 + geometry.K) * max(geometry.pixels, geometry.L)
+        if most_terms <= GATHERED and geometry.pixels > 1:
+            _fold_gathered(col, geometry, image, accumulator)
+        elif geometry.tiles and accumulator == image.dtype:
+            by_tap = col.reshape(N, C, *geometry.kernel_size, *geometry.windows)
+            interleave(by_tap, geometry, 0, image)
+        elif col.nbytes * geometry.group_taps <= SMALL_BYTES:
+            _fold_slabs(col, geometry, image, accumulator)
+        elif layout := choose_layout(geometry, accumulator.itemsize, image.dtype == np.float16):
+            fold_blocks(col, geometry, image, accumulator, layout)
+        else:
+            _fold_slabs(col, geometry, image, accumulator)
 
 
 def im2col(image: Array, geometry: Geometry, col: Array) -> None:
@@ -61,57 +75,90 @@ def im2col(image: Array, geometry: Geometry, col: Array) -> None:
     Every rule is known to hold. Taps in the padding give 0.
     """
     N, C = image.shape[:2]
-    taps_first = col.reshape(N, C, *geometry.kernel_size, *geometry.windows)
+    by_tap = col.reshape(N, C, *geometry.kernel_size, *geometry.windows)
     col[...] = 0
-    for planes, begin, end in _blocks(geometry, N, C, image.itemsize):
-        source = image[(*planes, slice(begin, end))]
-        target = taps_first[planes]
-        for taps, windows, pixels in _slabs(geometry, begin, end):
-            target[(slice(None), slice(None), *taps, *windows)] = source[(..., *pixels)]
+    for planes in plane_blocks(N, C, BLOCK_BYTES // plane_bytes(geometry, image.itemsize)):
+        source, target = image[planes], by_tap[planes]
+        for columns, pixels in _slabs(geometry):
+            target[columns] = source[pixels]
 
 
-def _blocks(
-    geometry: Geometry, N: int, C: int, itemsize: int
-) -> Iterator[tuple[tuple[slice, slice], int, int]]:
-    """Yield planes and rows (along the first spatial axis) to be worked on together."""
-    rows = geometry.output_size[0]
-    row_bytes = math.prod(geometry.output_size[1:]) * itemsize
-    planes = max(1, BLOCK_BYTES // (rows * row_bytes))
-    band = min(rows, max(1, BLOCK_BYTES // row_bytes))
-    batches, channels = max(1, planes // C), min(C, planes)
-    for n, c, begin in product(range(0, N, batches), range(0, C, channels), range(0, rows, band)):
-        yield (slice(n, n + batches), slice(c, c + channels)), begin, min(begin + band, rows)
+def _fold_gathered(
+    col: Array, geometry: Geometry, image: Array, accumulator: np.dtype[Any]
+) -> None:
+    """Look up what each pixel adds, one row per tap, and add up the rows in order.
+
+    With a single pixel NumPy would add pairwise.
+    """
+    N, C = image.shape[:2]
+    source = np.zeros((N, C, geometry.K * geometry.L + 1), accumulator)
+    source[:, :, :-1] = col.reshape(N, C, -1)
+    terms = source.take(_terms(geometry), axis=2)
+    add = adder(accumulator)
+    if accumulator == image.dtype:
+        add.reduce(terms, axis=2, dtype=accumulator, out=image)
+    else:
+        image[...] = add.reduce(terms, axis=2, dtype=accumulator)
 
 
-def _slabs(
-    geometry: Geometry, begin: int, end: int
-) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:
-    """Yield, taps in row-major order, tap indices, their windows and the pixels ``begin..end``."""
-    others = _later_slabs(geometry) if geometry.K <= TABLE_TAPS else None
-    for tap in geometry.axis_taps(0, begin, end):
-        windows, pixels = _slices(tap, geometry.stride[0], begin)
-        for later_taps, later_windows, later_pixels in others or _enumerated(geometry, 1):
-            yield (tap.k, *later_taps), (windows, *later_windows), (pixels, *later_pixels)
+@lru_cache(maxsize=64)
+def _terms(geometry: Geometry) -> npt.NDArray[np.intp]:
+    """Return where a pixel's terms lie, ``(1 + K, *output_size)``: behind the columns lies a 0."""
+    end = geometry.K * geometry.L
+    terms = np.full((1 + geometry.K, *geometry.output_size), end)
+    columns = np.arange(end).reshape(1, 1, *geometry.kernel_size, *geometry.windows)
+    for row, (of_tap, pixels) in zip(terms[1:], _slabs(geometry), strict=False):
+        row[pixels[2:]] = columns[of_tap][0, 0]
+    return terms
 
 
-@lru_cache(maxsize=256)
-def _later_slabs(geometry: Geometry) -> tuple[tuple[tuple[int, ...], Slices, Slices], ...]:
-    return tuple(_enumerated(geometry, 1))
+@lru_cache(maxsize=64)
+def _accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(ACCUMULATORS[dtype.name])
 
 
-def _enumerated(geometry: Geometry, axis: int) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:
-    """Yield the slabs of the axes from ``axis`` on, over their whole length."""
-    if axis == geometry.axes:
-        yield (), (), ()
-        return
-    for tap in geometry.axis_taps(axis, 0, geometry.output_size[axis]):
-        windows, pixels = _slices(tap, geometry.stride[axis], 0)
-        for later_taps, later_windows, later_pixels in _enumerated(geometry, axis + 1):
-            yield (tap.k, *later_taps), (windows, *later_windows), (pixels, *later_pixels)
+def _fold_slabs(col: Array, geometry: Geometry, image: Array, accumulator: np.dtype[Any]) -> None:
+    """Fold with the sums where the pixels lie, or in an array of the same shape."""
+    N, C = image.shape[:2]
+    by_tap = col.reshape(N, C, *geometry.kernel_size, *geometry.windows)
+    for planes in plane_blocks(N, C, BLOCK_BYTES // plane_bytes(geometry, accumulator.itemsize)):
+        columns, pixels = by_tap[planes], image[planes]
+        if accumulator == image.dtype:
+            _add_slabs(columns, geometry, pixels)
+        else:
+            pixels[...] = _add_slabs(columns, geometry, np.empty(pixels.shape, accumulator))
 
 
-def _slices(tap: AxisTap, stride: int, begin: int) -> tuple[slice, slice]:
-    """Return a tap's windows, and its pixels counted from ``begin``."""
-    first = tap.pixel_begin - begin
-    last = first + (tap.window_end - tap.window_begin - 1) * stride
-    return slice(tap.window_begin, tap.window_end), slice(first, last + 1, stride)
+def _add_slabs(columns: Array, geometry: Geometry, sums: Array) -> Array:
+    add = adder(sums.dtype)
+    sums.fill(0)
+    for of_tap, pixels in _slabs(geometry):
+        target = sums[pixels]
+        add(target, columns[of_tap], out=target)
+    return sums
+
+
+def _slabs(geometry: Geometry) -> Iterable[tuple[Index, Index]]:
+    """Return columns and pixels of every tap that touches the image, in row-major order."""
+    return _slab_table(geometry) if geometry.K <= TABLE_TAPS else _enumerated_slabs(geometry)
+
+
+@lru_cache(maxsize=64)
+def _slab_table(geometry: Geometry) -> tuple[tuple[Index, Index], ...]:
+    return tuple(_enumerated_slabs(geometry))
+
+
+def _enumerated_slabs(geometry: Geometry) -> Iterator[tuple[Index, Index]]:
+    factors = [
+        partial(geometry.axis_taps, axis, 0, size)
+        for axis, size in enumerate(geometry.output_size)
+    ]
+    for taps in lazy_product(factors):
+        windows = [slice(tap.window_begin, tap.window_end) for tap in taps]
+        pixels = map(_pixels, taps, geometry.stride)
+        yield (ALL, ALL, *(tap.k for tap in taps), *windows), (ALL, ALL, *pixels)
+
+
+def _pixels(tap: AxisTap, stride: int) -> slice:
+    last = tap.pixel_begin + (tap.window_end - tap.window_begin - 1) * stride
+    return slice(tap.pixel_begin, last + 1, stride)

@@ -8,12 +8,14 @@ which window or tap touches which pixel asks here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from operator import mod
+from typing import NamedTuple, TypeVar
 
 Ints = tuple[int, ...]
+Item = TypeVar("Item")
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -44,6 +46,21 @@ class AxisTap(NamedTuple):
     window_begin: int
     window_end: int
     pixel_begin: int
+
+
+class AxisGroup(NamedTuple):
+    """Consecutive kernel offsets along one axis whose pixels lie equally many cells away.
+
+    A cell is ``stride`` pixels; a pixel's place in its cell is its phase. The offsets ``taps`` of
+    the windows ``window_begin .. window_end`` (end excluded, not empty) write the pixels in the
+    cells ``window + shift`` at ``phases``, one phase per offset.
+    """
+
+    taps: slice
+    phases: slice
+    shift: int
+    window_begin: int
+    window_end: int
 
 
 @dataclass(frozen=True)
@@ -91,6 +108,37 @@ class Geometry:
         """Number of windows, the product of ``windows``."""
         return math.prod(self.windows)
 
+    @cached_property
+    def pixels(self) -> int:
+        """Number of pixels of a plane, the product of ``output_size``."""
+        return math.prod(self.output_size)
+
+    @cached_property
+    def cells(self) -> Ints:
+        """Cells along each axis; the last one may lie partly outside the image."""
+        return tuple(map(ceil_div, self.output_size, self.stride))
+
+    @cached_property
+    def phases(self) -> Ints:
+        """Phases along each axis that hold a pixel at all."""
+        return tuple(map(min, self.output_size, self.stride))
+
+    @cached_property
+    def group_taps(self) -> int:
+        """Most taps that one group along each axis holds together."""
+        return math.prod(map(min, self.kernel_size, self.stride))
+
+    @cached_property
+    def tiles(self) -> bool:
+        """Whether every pixel lies in exactly one window, at the phase of its tap."""
+        return (
+            self.kernel_size == self.stride
+            and self.windows == self.cells
+            and not any(self.pad_begin)
+            and set(self.dilation) == {1}
+            and not any(map(mod, self.output_size, self.stride))
+        )
+
     def axis_taps(self, axis: int, begin: int, end: int) -> Iterator[AxisTap]:
         """Yield, in ascending order, the offsets along ``axis`` that touch pixels ``begin..end``.
 
@@ -106,6 +154,29 @@ class Geometry:
             window_end = min(windows, (end - 1 - shift) // stride + 1)
             if window_begin < window_end:
                 yield AxisTap(k, window_begin, window_end, window_begin * stride + shift)
+
+    def axis_groups(self, axis: int, begin: int, end: int) -> Iterator[AxisGroup]:
+        """Yield, offsets ascending, the groups along ``axis`` that touch cells ``begin..end``.
+
+        Offsets that cannot reach the range are skipped without being looped over.
+        """
+        stride, dilation, pad = self.stride[axis], self.dilation[axis], self.pad_begin[axis]
+        windows, phases = self.windows[axis], self.phases[axis]
+        k = max(0, ceil_div((begin - windows + 1) * stride + pad, dilation))
+        last = min(self.kernel_size[axis] - 1, (end * stride - 1 + pad) // dilation)
+        while k <= last:
+            shift, phase = divmod(k * dilation - pad, stride)
+            offsets = min(ceil_div(stride - phase, dilation), last + 1 - k)
+            inside = min(ceil_div(phases - phase, dilation), offsets)
+            if inside > 0:
+                yield AxisGroup(
+                    slice(k, k + inside),
+                    slice(phase, phase + (inside - 1) * dilation + 1, dilation),
+                    shift,
+                    max(0, begin - shift),
+                    min(windows, end - shift),
+                )
+            k += offsets
 
     def axis_overlap(self, axis: int) -> Iterator[int]:
         """Yield, pixel by pixel, how many windows cover it along ``axis``.
@@ -140,3 +211,13 @@ def geometry(
 ) -> Geometry:
     """Return the one `Geometry` of these parameters."""
     return Geometry(output_size, kernel_size, stride, pad_begin, pad_end, dilation)
+
+
+def lazy_product(factors: Sequence[Callable[[], Iterable[Item]]]) -> Iterator[tuple[Item, ...]]:
+    """Yield what `itertools.product` does, without keeping a list of any factor."""
+    if not factors:
+        yield ()
+        return
+    for first in factors[0]():
+        for others in lazy_product(factors[1:]):
+            yield (first, *others)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeGuard
 
 import numpy as np
@@ -142,7 +143,18 @@ def _axis_count(op: str, target: str, name: str, value: object) -> int:
     return axes
 
 
-def _per_axis(
+def _per_axis(op: str, axes: int, *given: object) -> Parameters:
+    """Spread every parameter over ``axes``, from a cache where they are spelt in ints alone."""
+    given = tuple(tuple(value) if type(value) is list else value for value in given)
+    return (_known_spread if all(map(_is_exact, given)) else _spread_all)(op, axes, *given)
+
+
+def _is_exact(value: object) -> bool:
+    """Whether a value is of ints alone: to a cache, 1 is the same as `True` and 1.0."""
+    return type(value) is int or (type(value) is tuple and set(map(type, value)) == {int})
+
+
+def _spread_all(
     op: str,
     axes: int,
     output_size: object,
@@ -168,6 +180,9 @@ def _per_axis(
         _integers(op, "padding", end),
         ints["dilation"],
     )
+
+
+_known_spread: Final = lru_cache(maxsize=4096)(_spread_all)
 
 
 def _spread(op: str, axes: int, name: str, value: object) -> tuple[Any, ...]:

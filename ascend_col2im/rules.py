@@ -19,7 +19,7 @@ from .parameters import AXIS_PARAMETERS, Parameters
 
 RULES: Final = {
     "dtype": "a dtype the target does not take; an `out` of another dtype than the input",
-    "format": "on a device: a tensor that is not ND or NCHW",
+    "format": "a torch tensor that is not dense; on a device, one that is not ND or NCHW",
     "rank": "an array with a wrong number of axes; no spatial axis, or more than the target takes",
     "arity": "a per-axis parameter whose length is neither 1 nor D",
     "positive": "a parameter that is not an integer; a size, stride or dilation below 1",
@@ -203,7 +203,7 @@ def check_addressable(op: str, plan: Plan, itemsize: int) -> None:
     owner = "offsets of 64 bits reach"
     for name, shape in (("the column matrix", plan.col_shape), ("the image", plan.image_shape)):
         # NumPy refuses an empty array, too, whose other axes multiply to more
-        one_sample = tuple(max(1, size) for size in shape)
+        one_sample = tuple(max(1, size) for size in shape) if 0 in shape else shape
         check_size(op, name, one_sample, itemsize, MAX_BYTES, owner)
 
 

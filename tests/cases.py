@@ -33,8 +33,8 @@ CASES = {
     ),
 }
 
-MANY_BYTES = 128 * 1024
-"""Columns of this size are large enough for whatever a backend does for large ones."""
+AMOUNTS = ("few planes", "some planes", "many planes")
+"""A backend may look up tiny folds in a table, add medium ones tap by tap, cut up large ones."""
 
 OUTPUT_SIZES = range(1, 9)
 KERNEL_SIZES = range(1, 5)
@@ -89,10 +89,11 @@ def numbered(case: Case, N: int = 1, C: int = 1, dtype: Any = np.float64) -> Arr
     return np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(dtype)
 
 
-def many_planes(case: Case, itemsize: int = 8) -> tuple[int, int]:
-    """Return N and C whose columns take more than ``MANY_BYTES``, so that they are cut up."""
+def batch(amount: str, case: Case, itemsize: int = 8) -> tuple[int, int]:
+    """Return N and C of a few elements, of more than 8192, or of more than 256 KiB."""
+    elements = {"few planes": 0, "some planes": 8192, "many planes": 2**18 // itemsize}[amount]
     C = 3
-    return MANY_BYTES // (C * case.taps * case.length * itemsize) + 1, C
+    return max(2, elements // (C * case.taps * case.length) + 1), C
 
 
 def assert_equal_taps(image: Array, expected: Array, case: Case) -> None:

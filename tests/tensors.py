@@ -23,3 +23,8 @@ def array_of(tensor: torch.Tensor) -> Array:
     if tensor.dtype is torch.bfloat16:
         return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
     return np.asarray(tensor.numpy())
+
+
+def columns(N: int = 2, C: int = 3, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """Return columns for an image of 4 by 4 and a kernel of 2 by 2."""
+    return torch.arange(1, N * C * 36 + 1).reshape(N, C * 4, 9).to(dtype)

@@ -110,6 +110,24 @@ def test_importing_the_package_imports_numpy_and_nothing_else() -> None:
     assert foreign <= {"ascend_col2im", "numpy"}
 
 
+def test_a_call_imports_nothing_more() -> None:
+    names = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys, numpy as np, ascend_col2im; before = set(sys.modules)\n"
+            "ascend_col2im.col2im(np.ones((1, 4, 4)), 3, 2, out=np.ones((1, 1, 3, 3)))\n"
+            "ascend_col2im.im2col(np.ones((1, 3, 3)), 2); ascend_col2im.overlap_count(3, 2)\n"
+            "print(*set(sys.modules) - before)",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    ).stdout.split()
+    assert names == []
+
+
 def test_every_room_has_its_place() -> None:
     placed = {room for row in ROOMS for room in row}
     found = {room_of(path) for path in MODULES} - {"__init__", "__main__"}

@@ -138,10 +138,11 @@ def test_the_report_says_what_was_done(tmp_path: Path) -> None:
 
 
 MEASURED = """
-import resource, sys
+import sys
 from ascend_col2im.cli import main
+from tests.peak_memory import peak_mib
 main(["run", *sys.argv[1:]], standalone_mode=False)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+print(peak_mib())
 """
 
 

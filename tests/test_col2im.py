@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from ascend_col2im import RuleError, col2im
 from tests import oracles
 from tests.cases import (
+    AMOUNTS,
     CASES,
     DILATIONS,
     KERNEL_SIZES,
     VALID_AXES,
     assert_equal_taps,
     assert_same_bits,
-    many_planes,
+    batch,
     numbered,
     products,
 )
@@ -51,19 +52,20 @@ def test_every_small_axis_equals_three_oracles(kernel_size: int, dilation: int) 
         assert_equals_three_oracles(case)
 
 
-def test_every_small_axis_of_many_planes_equals_the_adjoint() -> None:
-    for case in VALID_AXES:
-        N, C = many_planes(case)
-        col = numbered(case, N, C)
+@pytest.mark.parametrize("amount", AMOUNTS[1:])
+@pytest.mark.parametrize("kernel_size", KERNEL_SIZES)
+def test_more_planes_of_every_small_axis_equal_the_adjoint(kernel_size: int, amount: str) -> None:
+    for case in (axis for axis in VALID_AXES if axis.kernel_size == (kernel_size,)):
+        col = numbered(case, *batch(amount, case))
         np.testing.assert_array_equal(
             col2im(col, **case.kwargs), oracles.adjoint(col, case), str(case)
         )
 
 
-def test_products_of_many_planes_equal_the_adjoint() -> None:
+@pytest.mark.parametrize("amount", AMOUNTS[1:])
+def test_more_planes_of_products_equal_the_adjoint(amount: str) -> None:
     for case in (*CASES.values(), *products(2, 200), *products(3, 60)):
-        N, C = many_planes(case)
-        col = numbered(case, N, C)
+        col = numbered(case, *batch(amount, case))
         np.testing.assert_array_equal(
             col2im(col, **case.kwargs), oracles.adjoint(col, case), str(case)
         )
@@ -215,14 +217,14 @@ def test_stride_padding_and_dilation_are_keyword_only() -> None:
         col2im(np.ones((1, 4, 4)), 3, 2, 1)  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("many", [False, True], ids=["few planes", "many planes"])
+@pytest.mark.parametrize("amount", AMOUNTS)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS.keys())
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "complex64", "bool"])
 def test_any_layout_gives_the_same_bits_and_stays_unmodified(
-    layout: Any, dtype: str, many: bool
+    layout: Any, dtype: str, amount: str
 ) -> None:
     for case in CASES.values():
-        N, C = many_planes(case, np.dtype(dtype).itemsize) if many else (2, 3)
+        N, C = batch(amount, case, np.dtype(dtype).itemsize)
         col = numbered(case, N, C, dtype=np.int16).astype(dtype)
         unusual = layout(col)
         before = unusual.tobytes()
@@ -248,14 +250,14 @@ def test_lists_and_memory_maps_are_arrays(tmp_path: Path) -> None:
     assert_same_bits(col2im(mapped, **case.kwargs), expected)
 
 
-@pytest.mark.parametrize("many", [False, True], ids=["few planes", "many planes"])
+@pytest.mark.parametrize("amount", AMOUNTS)
 @pytest.mark.parametrize("layout", OUT_LAYOUTS.values(), ids=OUT_LAYOUTS.keys())
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "complex128", "bool"])
 def test_out_of_any_layout_is_overwritten_and_returned(
-    layout: Any, dtype: str, many: bool
+    layout: Any, dtype: str, amount: str
 ) -> None:
     for case in CASES.values():
-        N, C = many_planes(case, np.dtype(dtype).itemsize) if many else (2, 3)
+        N, C = batch(amount, case, np.dtype(dtype).itemsize)
         col = numbered(case, N, C, dtype=np.int16).astype(dtype)
         expected = col2im(col, **case.kwargs)
         out = layout(np.full_like(expected, 77))

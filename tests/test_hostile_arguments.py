@@ -174,6 +174,19 @@ def test_what_is_no_array_of_numbers_is_refused_by_its_dtype(col: Any) -> None:
         assert len(str(error)) < 500
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_a_matrix_is_an_array_like_any_other() -> None:
+    col = np.matrix(np.arange(16.0).reshape(4, 4))
+    image = col2im(col, 3, 2)
+    assert type(image) is np.ndarray
+    np.testing.assert_array_equal(image, col2im(np.asarray(col), 3, 2))
+    out = np.matrix(np.zeros((2, 5)))
+    assert col2im(col, (5,), (2,), out=out) is out
+    np.testing.assert_array_equal(np.asarray(out), col2im(np.asarray(col), (5,), (2,)))
+    x = np.matrix(np.arange(5.0))
+    np.testing.assert_array_equal(im2col(x, (2,)), im2col(np.asarray(x), (2,)))
+
+
 def test_plain_numbers_are_refused_by_their_rank() -> None:
     assert refusal(col2im, 3.0, 3, 2).rule == "rank"
     assert refusal(im2col, 3.0, 2).rule == "rank"

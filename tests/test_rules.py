@@ -24,9 +24,9 @@ def of(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
     return np.ones(shape, dtype)
 
 
-def overlapping(shape: tuple[int, ...], step: int = 4) -> Array:
-    memory = np.zeros(sum(shape), np.float32)
-    return np.lib.stride_tricks.as_strided(memory, shape, (step,) * len(shape))
+def overlapping(*strides: int) -> Array:
+    memory = np.zeros(16, np.float32)
+    return np.lib.stride_tricks.as_strided(memory, (1, 1, 3, 3), (0, 0, *strides))
 
 
 def frozen(shape: tuple[int, ...]) -> Array:
@@ -52,6 +52,7 @@ FOLDS: list[tuple[dict[str, Any], str]] = [
     ({"padding": [(0, 0), 1]}, "arity: padding[1] is 1; must be a pair (begin, end), as for the other axes, or padding one int per axis"),
     ({"padding": [(0, 0, 0), (1, 1)]}, "arity: padding[0] is (0, 0, 0); must be a pair (begin, end), as for the other axes, or padding one int per axis"),
     ({"dilation": list(range(40))}, "arity: dilation has 40 values, (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, ...); must have 1 or 2 values"),
+    ({"stride": [1, 2, 10**6000]}, "arity: stride has 3 values, (1, 2, <an integer of 19932 bits>); must have 1 or 2 values"),
     ({"kernel_size": 2.5}, "positive: kernel_size[0] is 2.5 of type float; must be an integer"),
     ({"kernel_size": (2, 2.0)}, "positive: kernel_size[1] is 2.0 of type float; must be an integer"),
     ({"stride": True}, "positive: stride[0] is True of type bool; must be an integer"),
@@ -76,9 +77,11 @@ FOLDS: list[tuple[dict[str, Any], str]] = [
     ({"out": [1.0]}, "output: out is of type list; must be a NumPy array"),
     ({"out": np.ma.ones((1, 1, 3, 3), np.float32)}, "output: out is of type MaskedArray; must be a NumPy array"),
     ({"out": frozen((1, 1, 3, 3))}, "output: out is read-only; must be writable"),
-    ({"out": overlapping((1, 1, 3, 3))}, "output: elements of out overlap; they must lie apart in memory"),
-    ({"out": overlapping((1, 1, 3, 3), 0)}, "output: elements of out overlap; they must lie apart in memory"),
-    ({"out": overlapping((1, 1, 3, 3), 2)}, "output: elements of out overlap; they must lie apart in memory"),
+    ({"out": overlapping(4, 4)}, "output: elements of out overlap; they must lie apart in memory"),
+    ({"out": overlapping(0, 0)}, "output: elements of out overlap; they must lie apart in memory"),
+    ({"out": overlapping(12, 2)}, "output: elements of out overlap; they must lie apart in memory"),
+    ({"out": overlapping(8, 4)}, "output: elements of out overlap; they must lie apart in memory"),
+    ({"out": overlapping(4, 8)}, "output: elements of out overlap; they must lie apart in memory"),
     ({"stride": 2**62, "output_size": (2**62, 2), "col": of((1, 4, 1))}, f"size: the image of shape (1, 1, {2**62}, 2) takes {2**65} bytes; offsets of 64 bits reach at most {2**63 - 1}"),
     ({"stride": 2**62, "output_size": (2**62, 2), "col": of((0, 4, 1))}, f"size: the image of shape (1, 1, {2**62}, 2) takes {2**65} bytes; offsets of 64 bits reach at most {2**63 - 1}"),
     ({"stride": 2**63}, "size: stride[0] is an integer of 65 bits; must fit in 64, sign included"),

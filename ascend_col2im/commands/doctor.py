@@ -27,7 +27,7 @@ State = Literal["ok", "warn", "fail", "not applicable"]
 class Package(NamedTuple):
     """A distribution: its importable name, the oldest version that serves, and its use.
 
-    ``extra`` is the package's extra that installs it, or None where it cannot be left out.
+    ``extra`` is an extra of this project that installs it, or None where it cannot be left out.
     """
 
     distribution: str

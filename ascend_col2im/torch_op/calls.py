@@ -106,8 +106,11 @@ def _check_format(op: str, name: str, tensor: torch.Tensor) -> None:
         )
 
 
+_NO_KEY: Final = torch._C.DispatchKey.Undefined
+
+
 def _key_set(*names: str) -> torch._C.DispatchKeySet:
-    keys = torch._C.DispatchKeySet(torch._C.DispatchKey.Undefined)
+    keys = torch._C.DispatchKeySet(_NO_KEY)
     for name in names:
         keys = keys.add(getattr(torch._C.DispatchKey, name))
     return keys
@@ -125,9 +128,10 @@ def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
     Then that is done directly, for the dispatcher takes longer than a small fold.
     """
     return (
-        type(tensor) is torch.Tensor
+        isinstance(tensor, torch.Tensor)
         and tensor.device.type == "cpu"
         and not (tensor.requires_grad and torch.is_grad_enabled())
+        and (not tensor.is_inference() or torch.is_inference_mode_enabled())
         and not torch.overrides.has_torch_function_unary(tensor)
         and forward_ad._current_level < 0
         and _has_plain_keys(tensor)
@@ -136,7 +140,7 @@ def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
 
 def _has_plain_keys(tensor: torch.Tensor) -> bool:
     keys = torch._C._dispatch_keys(tensor) | torch._C._dispatch_tls_local_include_set()
-    return (keys - _PLAIN_KEYS).highestPriorityTypeId() == torch._C.DispatchKey.Undefined
+    return (keys - _PLAIN_KEYS).highestPriorityTypeId() == _NO_KEY
 
 
 def _written(
@@ -155,8 +159,15 @@ def _written(
                 f"out takes no part in autograd, but {argument} requires grad; "
                 "call without out, or under torch.no_grad()",
             )
+    if out.is_inference() and not torch.is_inference_mode_enabled():
+        refuse(
+            op,
+            "output",
+            "out is an inference tensor; can be written only under torch.inference_mode()",
+        )
     shape = tuple(out.shape)
     rules.check_out_shape(op, shape, tuple(result.shape))
+    # The result has memory of its own already, so that out may share the input's.
     rules.check_out_layout(op, name, shape, out.stride(), 1, shared=False)
     return out.copy_(result)
 

@@ -19,17 +19,20 @@ def dtype_name(tensor: torch.Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def known_size(size: int | torch.SymInt) -> int | None:
-    """Return a size in the call at hand, or None if it depends on values not yet computed.
+def known_size(size: object) -> int | None:
+    """Return a size in the call at hand, or None if that cannot be told.
 
-    While a graph is traced a size may stand for many; its hint is the one of the call traced.
+    While a graph is traced, a size may stand for many: a symbolic one has that of the call traced
+    as its hint, unless it depends on values; to `torch.jit.trace` it is a tensor.
     """
-    if not isinstance(size, torch.SymInt):
+    if isinstance(size, int):
         return size
-    return int(size.node.hint) if size.node.has_hint() else None
+    if isinstance(size, torch.SymInt) and size.node.has_hint():
+        return int(size.node.hint)
+    return None
 
 
-def known_sizes(*lists: Sequence[int | torch.SymInt]) -> tuple[Ints, ...] | None:
+def known_sizes(*lists: Sequence[object]) -> tuple[Ints, ...] | None:
     """Return `known_size` of every size, or None if one of them is None."""
     known = [[known_size(size) for size in sizes] for sizes in lists]
     if any(size is None for sizes in known for size in sizes):
@@ -81,12 +84,9 @@ class _Memory:
     """A tensor under NumPy's array interface, version 3; bfloat16 is two bytes without a kind."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
+        itemsize = tensor.itemsize
         self.tensor = tensor
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        tensor, itemsize = self.tensor, self.tensor.itemsize
-        return {
+        self.__array_interface__ = {
             "version": 3,
             "shape": tuple(tensor.shape),
             "strides": tuple([step * itemsize for step in tensor.stride()]),
@@ -126,11 +126,12 @@ def _output(
         outputs.check_array(op, shape, name, source, target)
     rules.check_addressable(op, plan, source.itemsize)
     if out is not None:
-        torch.autograd.graph.increment_version(out)
+        if not out.is_inference():
+            torch.autograd.graph.increment_version(out)
         return out, target
     rules.check_memory(op, "the result", shape, source.itemsize)
     try:
-        result = torch.empty(shape, dtype=tensor.dtype, device="cpu")
+        result = tensor.new_empty(shape)
     except RuntimeError:
         rules.check_free_memory(op, "the result", shape, source.itemsize)
         raise

@@ -88,6 +88,7 @@ def _over_batch(
     if x.dim() == batched_axes + 1:
         result = call(x.flatten(0, 1), *sizes)
         return result.reshape(*x.shape[:2], *result.shape[1:]), 0
+    # A slice has a wrong number of axes: let the operator say so.
     return call(torch.empty(x.shape[1:], dtype=x.dtype, device="meta"), *sizes), 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import threading
@@ -207,6 +208,12 @@ def _threads() -> None:
         thread.join()
     assert problems == []
     assert live() == {}
+    current = ctypes.c_int32()
+    for device in (1, 2, 0):  # and one thread goes from device to device, and back
+        opp.runtime().aclrtSetDevice(1)
+        work(device)
+        opp.runtime().aclrtGetDevice(ctypes.byref(current))
+        assert (problems, current.value) == ([], 1)
     with pytest.raises(
         aclnn.NpuError, match=r"aclrtSetDevice failed with 107001 .*device 3; there are 3"
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib.util
 import warnings
@@ -215,11 +216,13 @@ def _streams() -> None:
     col = _columns(sizes, torch)
     expected = im2col(col2im(col, **sizes), **_unfold_sizes(sizes))
     first, second = torch.npu.Stream(), torch.npu.Stream()
-    x = col.npu()
+    x, zeros = col.npu(), torch.zeros(col.shape).npu()
     torch.npu.synchronize()
-    for _ in range(10):
+    for _ in range(5):
         with torch.npu.stream(first):
-            image = col2im(x, **sizes)
+            # Other values first, in the same memory: the other stream sees them unless it waits.
+            for source in (*(zeros,) * 5, x):
+                image = col2im(source, **sizes)
             event = first.record_event()
         with torch.npu.stream(second):
             second.wait_event(event)
@@ -246,6 +249,26 @@ def _devices() -> None:
         assert image.device.index == device
         assert torch.npu.current_device() == 0
         assert torch.equal(image.cpu(), expected)
+
+
+def test_a_device_chosen_behind_torch_s_back_is_given_back() -> None:
+    run(_behind, environment(ASCEND_SIM_DEVICES="2"))
+
+
+def _behind() -> None:
+    torch = _ready()
+    from ascend_col2im import col2im, opp
+
+    col = _columns(SIZES[2], torch)
+    x = col.npu()
+    expected = col2im(x, **SIZES[2]).cpu()  # and memory for the next call is at hand
+    acl, current = opp.runtime(), ctypes.c_int32()
+    assert acl.aclrtSetDevice(1) == 0  # as another library in this thread would
+    image = col2im(x, **SIZES[2])
+    assert acl.aclrtGetDevice(ctypes.byref(current)) == 0
+    assert current.value == 1
+    assert acl.aclrtSetDevice(0) == 0
+    assert torch.equal(image.cpu(), expected)
 
 
 def test_a_thread_that_never_touched_the_device_works() -> None:

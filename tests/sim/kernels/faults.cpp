@@ -330,6 +330,33 @@ __aicore__ inline void SecondPipe(Fixture& f)
     TPipe another;
 }
 
+// V tells MTE3 about its own work; what MTE2 still loads is not in it.
+__aicore__ inline void FlagOfTheWrongPipe(Fixture& f)
+{
+    DataCopy(f.plainIn.Get<float>(), f.x, kTile);
+    Duplicate(f.plainOut.Get<float>(), 1.0f, static_cast<int32_t>(kTile));
+    TQueSync<PIPE_V, PIPE_MTE3> computed;
+    computed.SetFlag(0);
+    computed.WaitFlag(0);
+    DataCopy(f.z, f.plainIn.Get<float>(), kTile);
+}
+
+// A recycled buffer makes MTE2 wait for V, never V for MTE2.
+__aicore__ inline void RecycledBufferIsNoWait(Fixture& f)
+{
+    LocalTensor<float> a;
+    for (int i = 0; i < 2; ++i) {
+        a = f.in.AllocTensor<float>();
+        DataCopy(a, f.x, kTile);
+        f.in.EnQue(a);
+        a = f.in.DeQue<float>();
+        f.in.FreeTensor(a);
+    }
+    DataCopy(f.plainIn.Get<float>(), f.x, kTile);
+    a = f.in.AllocTensor<float>();
+    Adds(f.plainOut.Get<float>(), f.plainIn.Get<float>(), 1.0f, static_cast<int32_t>(kTile));
+}
+
 extern "C" __global__ __aicore__ void fault(GM_ADDR x, GM_ADDR z, GM_ADDR workspace, GM_ADDR tiling)
 {
     REGISTER_TILING_DEFAULT(TestTiling);
@@ -380,6 +407,8 @@ extern "C" __global__ __aicore__ void fault(GM_ADDR x, GM_ADDR z, GM_ADDR worksp
     case 39: ForeignTensorFreed(f); break;
     case 40: FlagOfAQueue(f); break;
     case 41: SecondPipe(f); break;
+    case 42: FlagOfTheWrongPipe(f); break;
+    case 43: RecycledBufferIsNoWait(f); break;
     default: break;
     }
 }

@@ -15,6 +15,7 @@ TEST_KERNEL(pad_rows);
 TEST_KERNEL(transpose);
 TEST_KERNEL(strided);
 TEST_KERNEL(pick);
+TEST_KERNEL(unused_lanes);
 TEST_KERNEL(accumulate);
 TEST_KERNEL(fault);
 #endif

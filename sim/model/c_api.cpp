@@ -26,7 +26,10 @@ const char* lines(const Rows& rows, Take take)
 
 } // namespace
 
-uint32_t sim_arch(void) { return __NPU_ARCH__; }
+uint32_t sim_arch(void)
+{
+    return __NPU_ARCH__;
+}
 
 const char* sim_kernels(void)
 {
@@ -42,7 +45,10 @@ const char* sim_products(void)
     });
 }
 
-const char* sim_last_error(void) { return lastText.c_str(); }
+const char* sim_last_error(void)
+{
+    return lastText.c_str();
+}
 
 SimLaunch* sim_create(const char* kernel, const char* product, uint32_t cores, uint32_t options)
 {
@@ -115,4 +121,7 @@ const char* sim_trace(SimLaunch* launch, int assumption)
     return launch->text.c_str();
 }
 
-void sim_destroy(SimLaunch* launch) { delete launch; }
+void sim_destroy(SimLaunch* launch)
+{
+    delete launch;
+}

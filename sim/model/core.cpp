@@ -12,7 +12,10 @@ namespace {
 constexpr size_t kViolationsKept = 64;
 constexpr uint32_t kAll = 0xffffffffu;
 
-uint32_t bitsOf(uint32_t from, uint32_t to) { return (to - from == kBlock ? kAll : ((1u << (to - from)) - 1)) << from; }
+uint32_t bitsOf(uint32_t from, uint32_t to)
+{
+    return (to - from == kBlock ? kAll : ((1u << (to - from)) - 1)) << from;
+}
 } // namespace
 
 Core& core()
@@ -31,18 +34,18 @@ std::string hex(uint64_t value)
 const char* dtypeName(Dtype dtype)
 {
     switch (dtype) {
-        case kI8: return "int8";
-        case kU8: return "uint8";
-        case kI16: return "int16";
-        case kU16: return "uint16";
-        case kF16: return "half";
-        case kBF16: return "bfloat16";
-        case kI32: return "int32";
-        case kU32: return "uint32";
-        case kF32: return "float";
-        case kI64: return "int64";
-        case kU64: return "uint64";
-        case kF64: return "double";
+    case kI8: return "int8";
+    case kU8: return "uint8";
+    case kI16: return "int16";
+    case kU16: return "uint16";
+    case kF16: return "half";
+    case kBF16: return "bfloat16";
+    case kI32: return "int32";
+    case kU32: return "uint32";
+    case kF32: return "float";
+    case kI64: return "int64";
+    case kU64: return "uint64";
+    case kF64: return "double";
     }
     return "?";
 }
@@ -50,11 +53,11 @@ const char* dtypeName(Dtype dtype)
 const char* positionName(AscendC::TPosition position)
 {
     switch (position) {
-        case AscendC::TPosition::VECIN: return "VECIN";
-        case AscendC::TPosition::VECOUT: return "VECOUT";
-        case AscendC::TPosition::VECCALC: return "VECCALC";
-        case AscendC::TPosition::GM: return "GM";
-        default: return "non-vector position";
+    case AscendC::TPosition::VECIN: return "VECIN";
+    case AscendC::TPosition::VECOUT: return "VECOUT";
+    case AscendC::TPosition::VECCALC: return "VECCALC";
+    case AscendC::TPosition::GM: return "GM";
+    default: return "non-vector position";
     }
 }
 
@@ -152,6 +155,15 @@ bool Core::inRange(Api api, const char* field, int64_t given, int64_t low, int64
     return false;
 }
 
+bool Core::inRange(Api api, std::initializer_list<Range> fields)
+{
+    bool good = true;
+    for (const Range& f : fields) {
+        good = inRange(api, f.field, f.given, f.low, f.high) && good;
+    }
+    return good;
+}
+
 uint16_t Core::allocate(uint32_t bytes, AscendC::TPosition position, uint16_t indexInQueue)
 {
     const uint32_t rounded = (bytes + kBlock - 1) / kBlock * kBlock;
@@ -241,8 +253,8 @@ bool Core::usable(Api api, const char* operand, const UbView& view, uint64_t beg
     if (view.generation != b.generation || b.state == Buffer::State::Free) {
         fail(api, cat(operand, " is ", describe(view.begin, view.end), ", which was freed: use it before FreeTensor"));
     } else if (b.state == Buffer::State::Queued) {
-        fail(api, cat(operand, " is ", describe(view.begin, view.end),
-                      ", which is in its queue: DeQue it before using it"));
+        fail(api,
+             cat(operand, " is ", describe(view.begin, view.end), ", which is in its queue: DeQue it before using it"));
     }
     return true;
 }
@@ -306,9 +318,10 @@ void Core::requireDefined(Api api, const char* operand, uint32_t begin, uint32_t
         ++first;
     }
     const uint32_t origin = origin_[first / kBlock];
-    fail(api, cat(operand, " ", use, " ", describe(begin, begin + bytes), " whose byte ", first - begin, " is undefined: ",
-                  origin < base_ ? std::string("nothing wrote it since the buffer was allocated")
-                                 : cat("left undefined by instruction ", ordinal(origin), ", ", row(apiOf(origin)).name)));
+    fail(api,
+         cat(operand, " ", use, " ", describe(begin, begin + bytes), " whose byte ", first - begin, " is undefined: ",
+             origin < base_ ? std::string("nothing wrote it since the buffer was allocated")
+                            : cat("left undefined by instruction ", ordinal(origin), ", ", row(apiOf(origin)).name)));
     define(begin, bytes); // one report for one mistake
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -55,6 +56,12 @@ struct UbView {
 
 struct VectorInstr;
 
+// A field of an instruction: what it was given and what it may be.
+struct Range {
+    const char* field;
+    int64_t given, low, high;
+};
+
 class Core {
 public:
     void start(const Product& product, GlobalMemory& gm, Trace& trace, uint32_t index, uint32_t count, bool checking);
@@ -76,6 +83,7 @@ public:
     void fail(Api api, const std::string& text);
     bool supports(Api api, Dtype dtype);
     bool inRange(Api api, const char* field, int64_t given, int64_t low, int64_t high);
+    bool inRange(Api api, std::initializer_list<Range> fields);
 
     // UB buffers (TPipe and its queues).
     uint16_t allocate(uint32_t bytes, AscendC::TPosition position, uint16_t indexInQueue);

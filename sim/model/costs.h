@@ -50,8 +50,8 @@ inline double burstShare(double bytes)
 
 // Bytes' worth of full-rate bandwidth that `count` blocks cost.
 //   opt:  the published strided rates; blocks adjacent in global memory are one burst; at least 128 bytes each.
-//   pess: every block pays the whole 128-byte lines it touches, and the unaligned loss unless it starts and ends on
-//         32 bytes.
+//   pess: every block, adjacent or not, pays the whole 128-byte lines it touches, and the unaligned loss unless it
+//         starts and ends on 32 bytes.
 inline void burstCost(uint64_t gm, uint32_t count, uint32_t bytes, uint64_t pitch, float (&cost)[kAssumptions])
 {
     const bool adjacent = count == 1 || pitch == bytes;
@@ -59,10 +59,8 @@ inline void burstCost(uint64_t gm, uint32_t count, uint32_t bytes, uint64_t pitc
     const double bursts = adjacent ? 1 : count;
     cost[kOpt] = static_cast<float>(bursts * std::fmax(burst, kLineBytes) / burstShare(burst));
     double pess = 0;
-    const auto blocks = static_cast<uint32_t>(bursts);
-    const auto length = static_cast<uint64_t>(burst);
-    for (uint32_t i = 0; i < blocks; ++i) {
-        const uint64_t begin = gm + i * pitch, end = begin + length;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint64_t begin = gm + i * pitch, end = begin + bytes;
         const uint64_t lines = (end + kLineBytes - 1) / kLineBytes - begin / kLineBytes;
         pess += double(lines * kLineBytes) / (begin % 32 == 0 && end % 32 == 0 ? 1.0 : kUnalignedShare);
     }

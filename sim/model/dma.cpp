@@ -13,7 +13,10 @@ namespace sim {
 
 namespace {
 
-uint64_t roundUp(uint64_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
+uint64_t roundUp(uint64_t bytes)
+{
+    return (bytes + kBlock - 1) / kBlock * kBlock;
+}
 
 void record(Core& core, Pipe pipe, const Move& move, uint64_t gm)
 {
@@ -121,13 +124,13 @@ void accumulate(uint8_t* dst, const uint8_t* src, uint32_t bytes)
 void put(uint16_t atomic, uint8_t* dst, const uint8_t* src, uint32_t bytes)
 {
     switch (atomic) {
-        case 0: std::memcpy(dst, src, bytes); return;
-        case kI8: accumulate<int8_t>(dst, src, bytes); return;
-        case kI16: accumulate<int16_t>(dst, src, bytes); return;
-        case kI32: accumulate<int32_t>(dst, src, bytes); return;
-        case kF16: accumulate<half>(dst, src, bytes); return;
-        case kBF16: accumulate<bfloat16_t>(dst, src, bytes); return;
-        default: accumulate<float>(dst, src, bytes); return;
+    case 0: std::memcpy(dst, src, bytes); return;
+    case kI8: accumulate<int8_t>(dst, src, bytes); return;
+    case kI16: accumulate<int16_t>(dst, src, bytes); return;
+    case kI32: accumulate<int32_t>(dst, src, bytes); return;
+    case kF16: accumulate<half>(dst, src, bytes); return;
+    case kBF16: accumulate<bfloat16_t>(dst, src, bytes); return;
+    default: accumulate<float>(dst, src, bytes); return;
     }
 }
 

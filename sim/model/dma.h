@@ -19,7 +19,7 @@ struct Move {
 
 // What fills UB around the bytes of each block (DataCopyPad).
 struct Padding {
-    bool given = false; // isPad
+    bool given = false;           // isPad
     uint32_t left = 0, right = 0; // bytes
     uint64_t value = 0;
 };

@@ -9,10 +9,10 @@ namespace {
 int severity(GlobalMemory::Clash clash)
 {
     switch (clash) {
-        case GlobalMemory::Clash::None: return 0;
-        case GlobalMemory::Clash::Undefined: return 1;
-        case GlobalMemory::Clash::SameCore: return 2;
-        default: return 3;
+    case GlobalMemory::Clash::None: return 0;
+    case GlobalMemory::Clash::Undefined: return 1;
+    case GlobalMemory::Clash::SameCore: return 2;
+    default: return 3;
     }
 }
 } // namespace
@@ -92,8 +92,8 @@ GlobalMemory::Finding GlobalMemory::noteRead(int index, uint64_t offset, uint64_
     for (uint64_t i = offset; i < offset + bytes; ++i) {
         const uint16_t writer = b.writer.empty() ? 0 : b.writer[i];
         b.reader[i] = b.reader[i] == 0 || b.reader[i] == me ? me : kMany;
-        const Clash clash = writer == me  ? Clash::SameCore
-                            : writer != 0 ? Clash::OtherCore
+        const Clash clash = writer == me          ? Clash::SameCore
+                            : writer != 0         ? Clash::OtherCore
                             : b.role == Role::Out ? Clash::Undefined
                                                   : Clash::None;
         if (severity(clash) > severity(found.clash)) {

@@ -14,19 +14,25 @@ struct EventRow {
     Pipe from, to;
 };
 constexpr EventRow kEvents[] = {
-    {HardEvent::MTE2_V, "MTE2_V", MTE2, V},       {HardEvent::V_MTE2, "V_MTE2", V, MTE2},
-    {HardEvent::MTE3_V, "MTE3_V", MTE3, V},       {HardEvent::V_MTE3, "V_MTE3", V, MTE3},
-    {HardEvent::V_V, "V_V", V, V},                {HardEvent::MTE3_MTE2, "MTE3_MTE2", MTE3, MTE2},
-    {HardEvent::MTE2_MTE3, "MTE2_MTE3", MTE2, MTE3}, {HardEvent::S_V, "S_V", S, V},
-    {HardEvent::V_S, "V_S", V, S},                {HardEvent::S_MTE2, "S_MTE2", S, MTE2},
-    {HardEvent::MTE2_S, "MTE2_S", MTE2, S},       {HardEvent::S_MTE3, "S_MTE3", S, MTE3},
+    {HardEvent::MTE2_V, "MTE2_V", MTE2, V},
+    {HardEvent::V_MTE2, "V_MTE2", V, MTE2},
+    {HardEvent::MTE3_V, "MTE3_V", MTE3, V},
+    {HardEvent::V_MTE3, "V_MTE3", V, MTE3},
+    {HardEvent::V_V, "V_V", V, V},
+    {HardEvent::MTE3_MTE2, "MTE3_MTE2", MTE3, MTE2},
+    {HardEvent::MTE2_MTE3, "MTE2_MTE3", MTE2, MTE3},
+    {HardEvent::S_V, "S_V", S, V},
+    {HardEvent::V_S, "V_S", V, S},
+    {HardEvent::S_MTE2, "S_MTE2", S, MTE2},
+    {HardEvent::MTE2_S, "MTE2_S", MTE2, S},
+    {HardEvent::S_MTE3, "S_MTE3", S, MTE3},
     {HardEvent::MTE3_S, "MTE3_S", MTE3, S},
 };
 
 const EventRow* findEvent(HardEvent event)
 {
-    const auto* found = std::find_if(std::begin(kEvents), std::end(kEvents),
-                                     [event](const EventRow& r) { return r.event == event; });
+    const auto* found =
+        std::find_if(std::begin(kEvents), std::end(kEvents), [event](const EventRow& r) { return r.event == event; });
     return found == std::end(kEvents) ? nullptr : found;
 }
 } // namespace
@@ -105,10 +111,11 @@ void Core::conflict(Api api, Pipe pipe, const char* operand, uint32_t block, boo
         return; // one report per instruction
     }
     lastConflict_ = now_;
-    const std::string cure =
-        pipe == otherPipe
-            ? cat("two moves of one pipe are unordered where they overlap: put PipeBarrier<PIPE_", kPipeNames[pipe], "> between")
-            : cat("no ", kPipeNames[otherPipe], "_", kPipeNames[pipe], " synchronisation lies between: EnQue/DeQue, flags or a barrier");
+    const std::string cure = pipe == otherPipe
+                                 ? cat("two moves of one pipe are unordered where they overlap: put PipeBarrier<PIPE_",
+                                       kPipeNames[pipe], "> between")
+                                 : cat("no ", kPipeNames[otherPipe], "_", kPipeNames[pipe],
+                                       " synchronisation lies between: EnQue/DeQue, flags or a barrier");
     fail(api, cat(operand, " (", kPipeNames[pipe], ") ", writes ? "writes " : "reads ",
                   describe(block * kBlock, (block + 1) * kBlock), " which ", row(apiOf(other)).name, " (",
                   kPipeNames[otherPipe], ", instruction ", ordinal(other), ") may still be ",
@@ -212,7 +219,8 @@ int8_t Core::allocEvent(Api api, HardEvent event)
             continue;
         }
         if (api == Api::Queue && flags_[e][id].set) {
-            fail(api, cat("takes flag ", eventName(event), " id ", id, ", which the kernel set by itself and did not take"));
+            fail(api,
+                 cat("takes flag ", eventName(event), " id ", id, ", which the kernel set by itself and did not take"));
         }
         eventsInUse_[e] |= bit;
         queueEvents_[e] = static_cast<uint8_t>(queueEvents_[e] | (api == Api::Queue ? bit : 0));
@@ -240,8 +248,8 @@ bool Core::gmInside(Api api, const GmView& view, uint64_t begin, uint64_t bytes)
     if (begin >= view.begin && end <= view.end && end >= begin) {
         return true;
     }
-    fail(api, cat("touches ", gm_->describe(view.buffer, begin, bytes), " outside the GlobalTensor's [", view.begin, ", ",
-                  view.end, ")"));
+    fail(api, cat("touches ", gm_->describe(view.buffer, begin, bytes), " outside the GlobalTensor's [", view.begin,
+                  ", ", view.end, ")"));
     return false;
 }
 

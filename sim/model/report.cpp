@@ -50,8 +50,9 @@ void writeTiming(std::ostringstream& json, const Launch& launch, Assumption assu
     for (const double c : cycles) {
         sum += c;
     }
-    json << quoted(kAssumptionNames[assumption]) << ": {\"time_us\": " << longest / product.mhz << ", \"floor_us\": "
-         << floorMicroseconds << ", \"balance\": " << (longest > 0 ? sum / (longest * double(used)) : 1.0)
+    json << quoted(kAssumptionNames[assumption]) << ": {\"time_us\": " << longest / product.mhz
+         << ", \"floor_us\": " << floorMicroseconds
+         << ", \"balance\": " << (longest > 0 ? sum / (longest * double(used)) : 1.0)
          << ", \"cycles_per_scalar_call\": " << (calls ? longest / double(calls) : 0.0) << ", \"share\": {";
     for (const Pipe p : {V, MTE2, MTE3}) {
         json << (p == V ? "" : ", ") << quoted(kPipeNames[p]) << ": " << (sum > 0 ? busy[p] / sum : 0.0);
@@ -67,7 +68,8 @@ void writeTiming(std::ostringstream& json, const Launch& launch, Assumption assu
 
 std::string violationText(const Launch& launch, const Violation& v)
 {
-    return cat(launch.product->name, " core ", v.core, ", instruction ", v.instruction, ": ", row(v.api).name, ": ", v.text);
+    return cat(launch.product->name, " core ", v.core, ", instruction ", v.instruction, ": ", row(v.api).name, ": ",
+               v.text);
 }
 
 std::string reportJson(const Launch& launch, uint64_t compulsoryBytes)
@@ -102,13 +104,15 @@ std::string reportJson(const Launch& launch, uint64_t compulsoryBytes)
     json << "}, \"arguments\": [";
     for (size_t i = 0; i < launch.gm.buffers().size(); ++i) {
         const GmBuffer& b = launch.gm.buffers()[i];
-        json << (i ? ", " : "") << "{\"bytes\": " << b.bytes << ", \"written\": "
-             << launch.gm.writtenBytes(static_cast<int>(i)) << ", \"rewritten\": " << b.rewritten << "}";
+        json << (i ? ", " : "") << "{\"bytes\": " << b.bytes
+             << ", \"written\": " << launch.gm.writtenBytes(static_cast<int>(i)) << ", \"rewritten\": " << b.rewritten
+             << "}";
     }
     json << "]";
     if (launch.trace.recording) {
         const double floor = double(compulsoryBytes) / chipBytesPerMicrosecond(*launch.product);
-        json << ", \"launch_us\": " << (launch.product->arch == 2201 ? kLaunchMicroseconds2201 : 0) << ", \"timing\": {";
+        json << ", \"launch_us\": " << (launch.product->arch == 2201 ? kLaunchMicroseconds2201 : 0)
+             << ", \"timing\": {";
         writeTiming(json, launch, kOpt, floor);
         json << ", ";
         writeTiming(json, launch, kPess, floor);
@@ -129,8 +133,8 @@ std::string chromeTrace(const Launch& launch, Assumption assumption)
             const Step& step = trace.steps[span.step];
             json << comma << "{\"name\": " << quoted(row(step.api).name) << ", \"ph\": \"X\", \"pid\": " << block
                  << ", \"tid\": " << quoted(kPipeNames[step.pipe]) << ", \"ts\": " << span.begin / launch.product->mhz
-                 << ", \"dur\": " << (span.end - span.begin) / launch.product->mhz << ", \"args\": {\"bytes\": "
-                 << step.bytes << "}}";
+                 << ", \"dur\": " << (span.end - span.begin) / launch.product->mhz
+                 << ", \"args\": {\"bytes\": " << step.bytes << "}}";
             comma = ", ";
         }
     }

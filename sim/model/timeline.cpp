@@ -64,30 +64,30 @@ private:
             return false;
         }
         switch (step.kind) {
-            case Step::Kind::Await:
-                if (signalled_[step.token] == kNever) {
+        case Step::Kind::Await:
+            if (signalled_[step.token] == kNever) {
+                return false;
+            }
+            break;
+        case Step::Kind::Signal: signalled_[step.token] = now_; break;
+        case Step::Kind::ScalarWait:
+            if (!drained(step.pipe, entry.step)) {
+                return false;
+            }
+            break;
+        case Step::Kind::Barrier:
+            for (const Pipe other : {V, MTE2, MTE3}) {
+                if (step.pipe == kAllPipes && !drained(other, entry.step)) {
                     return false;
                 }
-                break;
-            case Step::Kind::Signal: signalled_[step.token] = now_; break;
-            case Step::Kind::ScalarWait:
-                if (!drained(step.pipe, entry.step)) {
-                    return false;
-                }
-                break;
-            case Step::Kind::Barrier:
-                for (const Pipe other : {V, MTE2, MTE3}) {
-                    if (step.pipe == kAllPipes && !drained(other, entry.step)) {
-                        return false;
-                    }
-                }
-                break; // of one pipe: in-order here anyway
-            case Step::Kind::Work:
-                running_[pipe] = true;
-                begun_[pipe] = now_;
-                cycles_[pipe] = step.cycles;
-                bytes_[pipe] = pipe == V ? 0 : step.memory[assumption_];
-                return true;
+            }
+            break; // of one pipe: in-order here anyway
+        case Step::Kind::Work:
+            running_[pipe] = true;
+            begun_[pipe] = now_;
+            cycles_[pipe] = step.cycles;
+            bytes_[pipe] = pipe == V ? 0 : step.memory[assumption_];
+            return true;
         }
         ++next_[pipe];
         passed_ = next_[S];

@@ -12,12 +12,12 @@
 namespace sim {
 
 struct Span {
-    uint32_t step; // index into CoreTrace::steps
+    uint32_t step;     // index into CoreTrace::steps
     double begin, end; // cycles
 };
 
 struct CoreTimeline {
-    double cycles = 0;       // end of the last instruction
+    double cycles = 0; // end of the last instruction
     double busy[kPipes] = {};
     std::vector<Span> spans;
 };

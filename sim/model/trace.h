@@ -22,11 +22,11 @@ enum Assumption : uint8_t { kOpt, kPess, kAssumptions };
 struct Step {
     enum class Kind : uint8_t { Work, Signal, Await, Barrier, ScalarWait };
     Kind kind;
-    Pipe pipe;            // Barrier: kAllPipes for PIPE_ALL; ScalarWait: the pipe waited for
+    Pipe pipe; // Barrier: kAllPipes for PIPE_ALL; ScalarWait: the pipe waited for
     Api api;
-    uint32_t token;       // Signal, Await
-    uint32_t bytes;       // of global memory, or of the widest vector operand
-    float cycles;         // vector work, or the least time of a move
+    uint32_t token;             // Signal, Await
+    uint32_t bytes;             // of global memory, or of the widest vector operand
+    float cycles;               // vector work, or the least time of a move
     float memory[kAssumptions]; // bytes' worth of bandwidth a move takes
 };
 

@@ -26,14 +26,19 @@ uint64_t lastByte(const VectorInstr& in, int k)
         for (uint32_t block = 0; last > 0 && block * (kBlock / o.elemBytes) < last; ++block) {
             const uint32_t perBlock = kBlock / o.elemBytes;
             const uint32_t inBlock = std::min(last - block * perBlock, perBlock);
-            end = std::max<uint64_t>(end, uint64_t(o.view.begin) + uint64_t(kBlock) * (uint64_t(repeat) * o.repStride +
-                                              uint64_t(block) * o.blkStride) + inBlock * o.elemBytes);
+            end = std::max<uint64_t>(end, uint64_t(o.view.begin) +
+                                              uint64_t(kBlock) *
+                                                  (uint64_t(repeat) * o.repStride + uint64_t(block) * o.blkStride) +
+                                              inBlock * o.elemBytes);
         }
     }
     return end;
 }
 
-bool disjoint(uint64_t a, uint64_t aEnd, uint64_t b, uint64_t bEnd) { return aEnd <= b || bEnd <= a; }
+bool disjoint(uint64_t a, uint64_t aEnd, uint64_t b, uint64_t bEnd)
+{
+    return aEnd <= b || bEnd <= a;
+}
 
 // Overlap of dst with a source: within a repeat all or nothing, none across repeats
 // (asc-devkit docs/zh/api/SIMD-API/通用说明和约束.md, 通用地址重叠约束).
@@ -43,7 +48,8 @@ void checkOverlap(Core& core, const VectorInstr& in, int k)
     if (disjoint(dst.view.begin, lastByte(in, 0), src.view.begin, lastByte(in, k))) {
         return;
     }
-    const bool sameShape = dst.elemBytes == src.elemBytes && dst.blkStride == src.blkStride && dst.repStride == src.repStride;
+    const bool sameShape =
+        dst.elemBytes == src.elemBytes && dst.blkStride == src.blkStride && dst.repStride == src.repStride;
     if (in.api == Api::Axpy && dst.elemBytes != src.elemBytes) {
         core.fail(in.api, cat("dst at UB ", dst.view.begin, " and src at UB ", src.view.begin,
                               " overlap: half to float does not support it"));
@@ -68,7 +74,8 @@ void checkOverlap(Core& core, const VectorInstr& in, int k)
     in.forEachRun([&](const uint32_t* at, uint32_t n) {
         for (uint32_t b = at[k] / kBlock; b <= (at[k] + n * src.elemBytes - 1) / kBlock; ++b) {
             const auto w = writtenBy.find(b);
-            bad = bad || (w != writtenBy.end() && (w->second != run || at[0] != at[k] || dst.elemBytes != src.elemBytes));
+            bad =
+                bad || (w != writtenBy.end() && (w->second != run || at[0] != at[k] || dst.elemBytes != src.elemBytes));
         }
         ++run;
     });
@@ -133,8 +140,9 @@ void enter(Core& core, Api api, uint32_t elemBytes, uint32_t repeats)
     totals.instructions += 1;
     totals.bytes += uint64_t(repeats) * 256;
     const float perRepeat = elemBytes <= 2 ? row(api).cycles16 : row(api).cycles32;
-    core.trace().step(core.index(), {Step::Kind::Work, V, api, 0, repeats * 256,
-                                     kVectorIssueCycles + perRepeat * static_cast<float>(repeats), {}});
+    core.trace().step(
+        core.index(),
+        {Step::Kind::Work, V, api, 0, repeats * 256, kVectorIssueCycles + perRepeat * static_cast<float>(repeats), {}});
 }
 
 namespace {

@@ -87,10 +87,13 @@ struct VectorInstr {
             for (uint32_t from = 0; from < end;) {
                 uint32_t to = std::min(end, (from / granule + 1) * granule);
                 if (masked()) {
-                    while (from < to && !selected(from)) ++from;
+                    while (from < to && !selected(from))
+                        ++from;
                     uint32_t stop = from;
-                    while (stop < to && selected(stop)) ++stop;
-                    if (stop == from) continue;
+                    while (stop < to && selected(stop))
+                        ++stop;
+                    if (stop == from)
+                        continue;
                     to = stop;
                 }
                 for (int k = 0; k < operands; ++k) {

@@ -206,17 +206,22 @@ class Npu:
         cores: int | None = None,
         trace: Assumption | None = None,
         record: bool = False,
+        check: bool = True,
     ) -> LaunchReport:
         """Fold ``col`` on one product, by the host's plan or another, on its cores or others."""
         plan = plan or self.plan(case, col.dtype.name, MACHINES[product])
         plan = dataclasses.replace(plan, cores=cores or plan.cores)
         shapes = 2 if kernel == "col2_im_nd" else 0
-        return self._launch(case.shapes[1], col, product, kernel, shapes, plan, trace, record)
+        return self._launch(
+            case.shapes[1], col, product, kernel, shapes, plan, trace, record, check
+        )
 
     def im2col(self, case: Case, image: Array, product: str) -> LaunchReport:
         """Unfold ``image`` on one product."""
         plan = self.plan(case, image.dtype.name, MACHINES[product], im2col=True)
-        return self._launch(case.shapes[0], image, product, "im2_col_nd", 1, plan, None, False)
+        return self._launch(
+            case.shapes[0], image, product, "im2_col_nd", 1, plan, None, False, True
+        )
 
     def _launch(
         self,
@@ -228,6 +233,7 @@ class Npu:
         plan: Plan,
         trace: Assumption | None,
         record: bool,
+        check: bool,
     ) -> LaunchReport:
         machine = MACHINES[product]
         return self.simulator(machine.arch, source.dtype.name).launch(
@@ -239,6 +245,7 @@ class Npu:
             tiling=plan.tiling,
             tiling_key=plan.key,
             compulsory_bytes=source.nbytes + int(np.prod(target)) * source.itemsize,
+            check=check,
             record=record,
             trace=trace,
         )

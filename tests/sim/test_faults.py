@@ -174,6 +174,16 @@ FAULTS = [
         r"TQue: FreeTensor: the tensor was not allocated from this VECOUT queue",
     ),
     Fault(40, "flag of a queue", r"TQueSync: flag MTE2_V id 0 is in use by a queue"),
+    Fault(
+        42,
+        "flag of the wrong pipe",
+        r"DataCopy: src \(MTE3\) reads .* DataCopy \(MTE2, instruction 1\) may still be writing",
+    ),
+    Fault(
+        43,
+        "recycled buffer taken for a wait",
+        r"Adds: src \(V\) reads .* DataCopy \(MTE2, instruction 3\) may still be writing",
+    ),
     Fault(41, "second TPipe", r"TPipe: a second TPipe"),
 ]
 

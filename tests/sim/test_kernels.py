@@ -205,6 +205,16 @@ def test_pick_gathers_and_compresses(simulator: LoadLibrary, arch: int, key: int
     )
 
 
+@ARCHITECTURES
+def test_undefined_lanes_and_padding_may_travel_but_not_arrive(
+    simulator: LoadLibrary, arch: int
+) -> None:
+    x = RNG.standard_normal((8, 11)).astype(np.float16)
+    blob = tiling(11, parameter=8)
+    report = run(simulator, arch, "unused_lanes", x, (8, 16), x.dtype, blob)
+    assert np.array_equal(report.outputs[0], np.pad(x, ((0, 0), (0, 5))))
+
+
 def test_atomic_stores_accumulate_over_cores(simulator: LoadLibrary) -> None:
     x = np.arange(4 * 64, dtype=np.float32)
     library = simulator(2201, "")

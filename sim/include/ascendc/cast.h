@@ -60,11 +60,11 @@ inline bool castSupported(Core& core, Dtype src, Dtype dst, AscendC::RoundMode m
 inline float roundToInteger(float x, AscendC::RoundMode mode)
 {
     switch (mode) {
-        case AscendC::RoundMode::CAST_FLOOR: return std::floor(x);
-        case AscendC::RoundMode::CAST_CEIL: return std::ceil(x);
-        case AscendC::RoundMode::CAST_ROUND: return std::round(x);
-        case AscendC::RoundMode::CAST_TRUNC: return std::trunc(x);
-        default: return std::nearbyint(x);
+    case AscendC::RoundMode::CAST_FLOOR: return std::floor(x);
+    case AscendC::RoundMode::CAST_CEIL: return std::ceil(x);
+    case AscendC::RoundMode::CAST_ROUND: return std::round(x);
+    case AscendC::RoundMode::CAST_TRUNC: return std::trunc(x);
+    default: return std::nearbyint(x);
     }
 }
 
@@ -135,8 +135,8 @@ void runCast(Core& core, VectorInstr& in, AscendC::RoundMode mode)
 namespace AscendC {
 
 template <typename T, typename U, bool isSetMask = true>
-inline void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode, const uint64_t mask[],
-                 const sim::U8& repeatTime, const UnaryRepeatParams& repeatParams)
+inline void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& roundMode,
+                 const uint64_t mask[], const sim::U8& repeatTime, const UnaryRepeatParams& repeatParams)
 {
     sim::VectorInstr in = sim::unaryInstr(sim::Api::Cast, dst, src);
     if (sim::unaryMask<T, U>(sim::core(), in, mask, repeatTime, repeatParams, isSetMask)) {

@@ -40,16 +40,17 @@ template <typename T>
 void checkGmAlign(Core& core, Api api, uint64_t offset)
 {
     if (offset % sizeof(T) != 0) {
-        core.fail(api, cat("the GM address is ", offset, " bytes into its argument, must be a multiple of ", sizeof(T)));
+        core.fail(api,
+                  cat("the GM address is ", offset, " bytes into its argument, must be a multiple of ", sizeof(T)));
     }
 }
 
 inline bool checkStrided(Core& core, Api api, const AscendC::DataCopyParams& p)
 {
-    return core.inRange(api, "blockCount", p.blockCount.given(), 0, kMaxBlockCount) &
-           core.inRange(api, "blockLen", p.blockLen.given(), 0, 65535) &
-           core.inRange(api, "srcGap", p.srcGap.given(), 0, 65535) &
-           core.inRange(api, "dstGap", p.dstGap.given(), 0, 65535);
+    return core.inRange(api, {{"blockCount", p.blockCount.given(), 0, kMaxBlockCount},
+                              {"blockLen", p.blockLen.given(), 0, 65535},
+                              {"srcGap", p.srcGap.given(), 0, 65535},
+                              {"dstGap", p.dstGap.given(), 0, 65535}});
 }
 
 // blockCount or blockLen 0 is documented as doing nothing on Atlas A2 only.
@@ -59,8 +60,8 @@ inline bool isNop(Core& core, Api api, int64_t blockCount, int64_t blockLen)
         return false;
     }
     if (core.product().arch != 2201) {
-        core.fail(api, cat("blockCount=", blockCount, ", blockLen=", blockLen, ": the effect of 0 is not documented for ",
-                           core.product().name));
+        core.fail(api, cat("blockCount=", blockCount, ", blockLen=", blockLen,
+                           ": the effect of 0 is not documented for ", core.product().name));
     }
     return true;
 }
@@ -68,12 +69,13 @@ inline bool isNop(Core& core, Api api, int64_t blockCount, int64_t blockLen)
 template <typename T>
 bool checkPadded(Core& core, Api api, const AscendC::DataCopyExtParams& p, AscendC::TPosition position)
 {
-    bool good = core.inRange(api, "blockCount", p.blockCount.given(), 0, kMaxBlockCount) &
-                core.inRange(api, "blockLen", p.blockLen.given(), 0, kMaxBlockBytes) &
-                core.inRange(api, "srcStride", p.srcStride.given(), 0, 0xffffffffLL) &
-                core.inRange(api, "dstStride", p.dstStride.given(), 0, 0xffffffffLL);
+    bool good = core.inRange(api, {{"blockCount", p.blockCount.given(), 0, kMaxBlockCount},
+                                   {"blockLen", p.blockLen.given(), 0, kMaxBlockBytes},
+                                   {"srcStride", p.srcStride.given(), 0, 0xffffffffLL},
+                                   {"dstStride", p.dstStride.given(), 0, 0xffffffffLL}});
     if (p.blockLen % sizeof(T) != 0) {
-        core.fail(api, cat("blockLen=", p.blockLen.given(), ", must be a multiple of the element's ", sizeof(T), " bytes"));
+        core.fail(api,
+                  cat("blockLen=", p.blockLen.given(), ", must be a multiple of the element's ", sizeof(T), " bytes"));
     }
     if (position == AscendC::TPosition::VECCALC) {
         core.fail(api, "the UB tensor is VECCALC, must be VECIN or VECOUT");
@@ -180,9 +182,9 @@ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor<T>& src, c
     constexpr sim::Api api = sim::Api::DataCopyPadIn;
     const DataCopyExtParams& p = dataCopyParams;
     constexpr int64_t mostElements = sim::kBlock / sizeof(T);
-    const bool good = sim::checkPadded<T>(core, api, p, dst.view().position) &
-                      core.inRange(api, "leftPadding", padParams.leftPadding.given(), 0, mostElements) &
-                      core.inRange(api, "rightPadding", padParams.rightPadding.given(), 0, mostElements);
+    const bool moves = sim::checkPadded<T>(core, api, p, dst.view().position);
+    const bool good = moves && core.inRange(api, {{"leftPadding", padParams.leftPadding.given(), 0, mostElements},
+                                                  {"rightPadding", padParams.rightPadding.given(), 0, mostElements}});
     if (!good || sim::isNop(core, api, p.blockCount, p.blockLen)) {
         return;
     }
@@ -238,8 +240,9 @@ inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor<T>& src, c
     if (!sim::checkStrided(sim::core(), sim::Api::DataCopyPadOut, dataCopyParams)) {
         return;
     }
-    DataCopyPad(dst, src, DataCopyExtParams(dataCopyParams.blockCount, dataCopyParams.blockLen, dataCopyParams.srcStride,
-                                            dataCopyParams.dstStride, 0));
+    DataCopyPad(dst, src,
+                DataCopyExtParams(dataCopyParams.blockCount, dataCopyParams.blockLen, dataCopyParams.srcStride,
+                                  dataCopyParams.dstStride, 0));
 }
 
 template <typename T, TPosition pos = TPosition::MAX>

@@ -63,7 +63,8 @@ void gatherMasked(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor
     Core& core = sim::core();
     VectorInstr in = gatherInstr(dst, offset);
     in.op[0].repStride = dstRepStride;
-    if (core.inRange(in.api, "dstRepStride", dstRepStride.given(), 0, 65535) & takeMask(core, in, mask, repeatTime, true)) {
+    const bool masked = takeMask(core, in, mask, repeatTime, true);
+    if (core.inRange(in.api, "dstRepStride", dstRepStride.given(), 0, 65535) && masked) {
         runGather(core, in, src, base);
     }
 }
@@ -71,10 +72,10 @@ void gatherMasked(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor
 inline bool inPattern(uint8_t pattern, uint32_t element)
 {
     switch (pattern) {
-        case 1: return element % 2 == 0;
-        case 2: return element % 2 == 1;
-        case 7: return true;
-        default: return element % 4 == pattern - 3u;
+    case 1: return element % 2 == 0;
+    case 2: return element % 2 == 1;
+    case 7: return true;
+    default: return element % 4 == pattern - 3u;
     }
 }
 
@@ -86,10 +87,12 @@ void compress(Core& core, const AscendC::LocalTensor<T>& dst, const AscendC::Loc
     constexpr Api api = Api::GatherMask;
     kept = 0;
     core.trace().cores[core.index()].scalarCalls += 1;
-    if (!(core.supports(api, dtypeOf<T>()) & core.inRange(api, "src0BlockStride", p.src0BlockStride.given(), 0, 255) &
-          core.inRange(api, "repeatTimes", p.repeatTimes.given(), 0, 65535) &
-          core.inRange(api, "src0RepeatStride", p.src0RepeatStride.given(), 0, 65535) &
-          core.inRange(api, "src1RepeatStride", p.src1RepeatStride.given(), 0, 255))) {
+    const bool supported = core.supports(api, dtypeOf<T>());
+    if (!(core.inRange(api, {{"src0BlockStride", p.src0BlockStride.given(), 0, 255},
+                             {"repeatTimes", p.repeatTimes.given(), 0, 65535},
+                             {"src0RepeatStride", p.src0RepeatStride.given(), 0, 65535},
+                             {"src1RepeatStride", p.src1RepeatStride.given(), 0, 255}}) &&
+          supported)) {
         return;
     }
     const uint32_t perRepeat = reduceMode ? mask : 256 / sizeof(T);
@@ -101,8 +104,10 @@ void compress(Core& core, const AscendC::LocalTensor<T>& dst, const AscendC::Loc
     constexpr uint32_t perBlock = kBlock / sizeof(T);
     for (uint32_t repeat = 0; repeat < p.repeatTimes; ++repeat) {
         for (uint32_t e = 0; e < perRepeat; ++e) {
-            const uint64_t from = src.view().begin + uint64_t(kBlock) * (uint64_t(repeat) * p.src0RepeatStride +
-                                  uint64_t(e / perBlock) * p.src0BlockStride) + e % perBlock * sizeof(T);
+            const uint64_t from = src.view().begin +
+                                  uint64_t(kBlock) * (uint64_t(repeat) * p.src0RepeatStride +
+                                                      uint64_t(e / perBlock) * p.src0BlockStride) +
+                                  e % perBlock * sizeof(T);
             const uint64_t to = dst.view().begin + kept * sizeof(T);
             if (!selected(repeat, e)) {
                 continue;
@@ -179,7 +184,8 @@ inline void GatherMask(const LocalTensor<T>& dst, const LocalTensor<T>& src0, co
     static_assert(sizeof(T) == sizeof(U) && std::is_unsigned_v<U>, "the pattern is uint16_t or uint32_t, as wide as T");
     sim::Core& core = sim::core();
     sim::compress(core, dst, src0, reduceMode, mask, gatherMaskParams, rsvdCnt, [&](uint32_t repeat, uint32_t e) {
-        const uint64_t at = src1Pattern.view().begin + uint64_t(repeat) * gatherMaskParams.src1RepeatStride * sim::kBlock + e / 8;
+        const uint64_t at =
+            src1Pattern.view().begin + uint64_t(repeat) * gatherMaskParams.src1RepeatStride * sim::kBlock + e / 8;
         if (!core.usable(sim::Api::GatherMask, "src1Pattern", src1Pattern.view(), at, at + 1)) {
             return false;
         }

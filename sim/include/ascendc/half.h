@@ -52,7 +52,10 @@ inline uint16_t floatToHalf(float x)
     return uint16_t(sign | half);
 }
 
-inline float bfloat16ToFloat(uint16_t b) { return floatFromBits(uint32_t(b) << 16); }
+inline float bfloat16ToFloat(uint16_t b)
+{
+    return floatFromBits(uint32_t(b) << 16);
+}
 
 inline uint16_t floatToBfloat16(float x)
 {
@@ -75,12 +78,12 @@ inline uint64_t roundMagnitude(bool negative, uint64_t magnitude, int shift, Asc
     }
     const uint64_t tie = shift > 63 ? ~uint64_t(0) : uint64_t(1) << (shift - 1);
     switch (mode) {
-        case AscendC::RoundMode::CAST_FLOOR: return kept + negative;
-        case AscendC::RoundMode::CAST_CEIL: return kept + !negative;
-        case AscendC::RoundMode::CAST_ROUND: return kept + (lost >= tie);
-        case AscendC::RoundMode::CAST_TRUNC: return kept;
-        case AscendC::RoundMode::CAST_ODD: return kept | 1;
-        default: return kept + (lost > tie || (lost == tie && (kept & 1)));
+    case AscendC::RoundMode::CAST_FLOOR: return kept + negative;
+    case AscendC::RoundMode::CAST_CEIL: return kept + !negative;
+    case AscendC::RoundMode::CAST_ROUND: return kept + (lost >= tie);
+    case AscendC::RoundMode::CAST_TRUNC: return kept;
+    case AscendC::RoundMode::CAST_ODD: return kept | 1;
+    default: return kept + (lost > tie || (lost == tie && (kept & 1)));
     }
 }
 
@@ -121,7 +124,8 @@ struct half {
     half() = default;
     template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
     half(T value) : bits(sim::floatToHalf(static_cast<float>(value)))
-    {}
+    {
+    }
     operator float() const { return sim::halfToFloat(bits); }
 };
 
@@ -131,7 +135,8 @@ struct bfloat16_t {
     bfloat16_t() = default;
     template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
     bfloat16_t(T value) : bits(sim::floatToBfloat16(static_cast<float>(value)))
-    {}
+    {
+    }
     operator float() const { return sim::bfloat16ToFloat(bits); }
 };
 

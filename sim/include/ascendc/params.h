@@ -14,10 +14,12 @@ public:
     constexpr Field() = default;
     template <typename U, typename = std::enable_if_t<std::is_integral_v<U> || std::is_enum_v<U>>>
     constexpr Field(U given) : value_(static_cast<T>(given)), given_(static_cast<int64_t>(given))
-    {}
+    {
+    }
     template <typename U>
     constexpr Field(const Field<U>& other) : value_(static_cast<T>(other.given())), given_(other.given())
-    {}
+    {
+    }
     constexpr operator T() const { return value_; }
     constexpr int64_t given() const { return given_; }
 
@@ -38,7 +40,8 @@ struct DataCopyParams {
     DataCopyParams() {}
     DataCopyParams(sim::U16 count, sim::U16 len, sim::U16 srcStrideIn, sim::U16 dstStrideIn)
         : blockCount(count), blockLen(len), srcStride(srcStrideIn), dstStride(dstStrideIn)
-    {}
+    {
+    }
 
     sim::U16 blockCount = 1;
     sim::U16 blockLen = 0;
@@ -56,7 +59,8 @@ struct DataCopyExtParams {
     DataCopyExtParams() {}
     DataCopyExtParams(sim::U16 count, sim::U32 len, sim::U32 srcStrideIn, sim::U32 dstStrideIn, sim::U32 rsvIn)
         : blockCount(count), blockLen(len), srcStride(srcStrideIn), dstStride(dstStrideIn), rsv(rsvIn)
-    {}
+    {
+    }
 
     sim::U16 blockCount = 1;
     sim::U32 blockLen = 0;
@@ -69,7 +73,8 @@ struct DataCopyPadParams {
     DataCopyPadParams() {}
     DataCopyPadParams(bool isPadValue, sim::U8 leftPadValue, sim::U8 rightPadValue, uint64_t padValue)
         : isPad(isPadValue), leftPadding(leftPadValue), rightPadding(rightPadValue), paddingValue(padValue)
-    {}
+    {
+    }
 
     bool isPad = false;
     sim::U8 leftPadding = 0;
@@ -82,7 +87,8 @@ struct DataCopyPadExtParams {
     DataCopyPadExtParams() {}
     DataCopyPadExtParams(bool isPadValue, sim::U8 leftPadValue, sim::U8 rightPadValue, T padValue)
         : isPad(isPadValue), leftPadding(leftPadValue), rightPadding(rightPadValue), paddingValue(padValue)
-    {}
+    {
+    }
 
     bool isPad = false;
     sim::U8 leftPadding = 0;
@@ -94,7 +100,8 @@ struct CopyRepeatParams {
     CopyRepeatParams() {}
     CopyRepeatParams(sim::U16 dstStrideIn, sim::U16 srcStrideIn, sim::U16 dstRepeatSizeIn, sim::U16 srcRepeatSizeIn)
         : dstStride(dstStrideIn), srcStride(srcStrideIn), dstRepeatSize(dstRepeatSizeIn), srcRepeatSize(srcRepeatSizeIn)
-    {}
+    {
+    }
 
     sim::U16 dstStride = 0;
     sim::U16 srcStride = 0;
@@ -107,7 +114,8 @@ struct UnaryRepeatParams {
     UnaryRepeatParams(sim::U16 dstBlkStrideIn, sim::U16 srcBlkStrideIn, sim::U8 dstRepStrideIn, sim::U8 srcRepStrideIn)
         : dstBlkStride(dstBlkStrideIn), srcBlkStride(srcBlkStrideIn), dstRepStride(dstRepStrideIn),
           srcRepStride(srcRepStrideIn)
-    {}
+    {
+    }
     UnaryRepeatParams(sim::U16 dstBlkStrideIn, sim::U16 srcBlkStrideIn, sim::U8 dstRepStrideIn, sim::U8 srcRepStrideIn,
                       bool halfBlockIn)
         : UnaryRepeatParams(dstBlkStrideIn, srcBlkStrideIn, dstRepStrideIn, srcRepStrideIn)
@@ -131,7 +139,8 @@ struct BinaryRepeatParams {
                        sim::U8 src0RepStrideIn, sim::U8 src1RepStrideIn)
         : dstBlkStride(dstBlkStrideIn), src0BlkStride(src0BlkStrideIn), src1BlkStride(src1BlkStrideIn),
           dstRepStride(dstRepStrideIn), src0RepStride(src0RepStrideIn), src1RepStride(src1RepStrideIn)
-    {}
+    {
+    }
 
     uint32_t blockNumber = 8;
     sim::U8 dstBlkStride = 1;
@@ -150,7 +159,8 @@ struct GatherMaskParams {
                      sim::U8 src1RepeatStrideIn)
         : src0BlockStride(src0BlockStrideIn), repeatTimes(repeatTimesIn), src0RepeatStride(src0RepeatStrideIn),
           src1RepeatStride(src1RepeatStrideIn)
-    {}
+    {
+    }
 
     sim::U8 src0BlockStride = 1;
     sim::U16 repeatTimes = 0;
@@ -164,7 +174,8 @@ struct TransDataTo5HDParams {
                                    sim::U16 dstRepStrideIn, sim::U16 srcRepStrideIn)
         : dstHighHalf(dstHighHalfIn), srcHighHalf(srcHighHalfIn), repeatTimes(repeatTimesIn),
           dstRepStride(dstRepStrideIn), srcRepStride(srcRepStrideIn)
-    {}
+    {
+    }
 
     bool dstHighHalf = false;
     bool srcHighHalf = false;

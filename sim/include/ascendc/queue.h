@@ -33,9 +33,9 @@ constexpr HardEvent GetQueEvt(TPosition src, TPosition dst, bool forward)
 constexpr TPosition GetBufferLogicPos(TPosition pos, bool isSrc)
 {
     switch (pos) {
-        case TPosition::VECIN: return isSrc ? TPosition::GM : TPosition::VECIN;
-        case TPosition::VECOUT: return isSrc ? TPosition::VECOUT : TPosition::GM;
-        default: return pos;
+    case TPosition::VECIN: return isSrc ? TPosition::GM : TPosition::VECIN;
+    case TPosition::VECOUT: return isSrc ? TPosition::VECOUT : TPosition::GM;
+    default: return pos;
     }
 }
 
@@ -71,7 +71,8 @@ public:
         sim::Core& core = sim::core();
         sim::Buffer& buffer = core.buffer(slot->id);
         if (buffer.state == sim::Buffer::State::Queued) {
-            core.fail(sim::Api::Queue, sim::cat("FreeTensor: ", label(*slot), " is still in the queue: DeQue it first"));
+            core.fail(sim::Api::Queue,
+                      sim::cat("FreeTensor: ", label(*slot), " is still in the queue: DeQue it first"));
         }
         slot->freeEventId = depth != 0 ? core.allocEvent(sim::Api::Queue, freeBufEvt) : int8_t(0);
         slot->freeToken = core.signal(sim::pipesOf(freeBufEvt).from);
@@ -199,8 +200,9 @@ protected:
             }
             return viewOf(slot);
         }
-        core.fail(sim::Api::Queue, sim::cat("AllocTensor: all ", count_, " buffers of the ", sim::positionName(position),
-                                            " queue are in use: the device would hang; FreeTensor first"));
+        core.fail(sim::Api::Queue,
+                  sim::cat("AllocTensor: all ", count_, " buffers of the ", sim::positionName(position),
+                           " queue are in use: the device would hang; FreeTensor first"));
         throw sim::Hang();
     }
 
@@ -218,12 +220,13 @@ protected:
             core.fail(sim::Api::Queue, sim::cat("EnQue: ", label(*slot), " is in the queue already"));
         }
         if (depth != 0 && queued_ >= static_cast<uint32_t>(depth)) {
-            core.fail(sim::Api::Queue, sim::cat("EnQue: ", queued_ + 1, " tensors in a queue of depth ", depth,
-                                                ": DeQue one first"));
+            core.fail(sim::Api::Queue,
+                      sim::cat("EnQue: ", queued_ + 1, " tensors in a queue of depth ", depth, ": DeQue one first"));
         }
         buffer.state = sim::Buffer::State::Queued;
         slot->enQueEvent = event;
-        slot->enQueEventId = depth != 0 && event != HardEvent::V_V ? core.allocEvent(sim::Api::Queue, event) : int8_t(0);
+        slot->enQueEventId =
+            depth != 0 && event != HardEvent::V_V ? core.allocEvent(sim::Api::Queue, event) : int8_t(0);
         slot->enQueToken = core.signal(sim::pipesOf(event).from);
         if (depth != 0) {
             ring_[(head_ + queued_++) % QBUF_MAX_LEN] = static_cast<uint8_t>(slot - slots_);
@@ -234,8 +237,8 @@ protected:
     sim::UbView deQue(HardEvent event)
     {
         if (queued_ == 0) {
-            sim::core().fail(sim::Api::Queue, sim::cat("DeQue: the ", sim::positionName(position),
-                                                       " queue is empty: EnQue first"));
+            sim::core().fail(sim::Api::Queue,
+                             sim::cat("DeQue: the ", sim::positionName(position), " queue is empty: EnQue first"));
             throw sim::Hang();
         }
         Slot& slot = slots_[ring_[head_]];
@@ -298,8 +301,9 @@ public:
         part.begin += bufOffset;
         part.end = std::min<uint64_t>(view_.begin + bytes, view_.end);
         if (size == 0 || bytes > view_.end - view_.begin) {
-            sim::core().fail(sim::Api::Tensor, sim::cat("TBuf::Get: ", size, " elements of ", sizeof(T), " bytes at offset ",
-                                                        bufOffset, " from a buffer of ", view_.end - view_.begin, " bytes"));
+            sim::core().fail(sim::Api::Tensor,
+                             sim::cat("TBuf::Get: ", size, " elements of ", sizeof(T), " bytes at offset ", bufOffset,
+                                      " from a buffer of ", view_.end - view_.begin, " bytes"));
         }
         return LocalTensor<T>(part);
     }
@@ -380,4 +384,7 @@ private:
 
 } // namespace AscendC
 
-inline AscendC::TPipe* GetTPipePtr() { return static_cast<AscendC::TPipe*>(sim::core().pipe); }
+inline AscendC::TPipe* GetTPipePtr()
+{
+    return static_cast<AscendC::TPipe*>(sim::core().pipe);
+}

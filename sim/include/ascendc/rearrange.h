@@ -35,9 +35,9 @@ inline bool checkTransposition(Core& core, const Transposition& t)
 {
     constexpr Api api = Api::TransDataTo5HD;
     const AscendC::TransDataTo5HDParams& p = t.params;
-    bool good = core.inRange(api, "repeatTimes", p.repeatTimes.given(), 0, 255) &
-                core.inRange(api, "dstRepStride", p.dstRepStride.given(), 0, 65535) &
-                core.inRange(api, "srcRepStride", p.srcRepStride.given(), 0, 65535);
+    bool good = core.inRange(api, {{"repeatTimes", p.repeatTimes.given(), 0, 255},
+                                   {"dstRepStride", p.dstRepStride.given(), 0, 65535},
+                                   {"srcRepStride", p.srcRepStride.given(), 0, 65535}});
     if (p.repeatTimes == 1 && (p.dstRepStride != 0 || p.srcRepStride != 0)) {
         core.fail(api, cat("dstRepStride=", p.dstRepStride.given(), ", srcRepStride=", p.srcRepStride.given(),
                            " with repeatTimes=1, must be 0: the device adds them to the addresses"));
@@ -48,7 +48,8 @@ inline bool checkTransposition(Core& core, const Transposition& t)
             const UbView& view = isDst ? t.dst[i] : t.src[i];
             const uint64_t end = view.begin + kBlock * (last * (isDst ? p.dstRepStride : p.srcRepStride) + 1);
             if (view.begin % kBlock != 0) {
-                core.fail(api, cat(isDst ? "dst" : "src", "List[", i, "]=", view.begin, ", must be a multiple of ", kBlock));
+                core.fail(api,
+                          cat(isDst ? "dst" : "src", "List[", i, "]=", view.begin, ", must be a multiple of ", kBlock));
                 good = false;
             } else if (isDst || end > view.end) {
                 good = core.usable(api, isDst ? "dstList" : "srcList", view, view.begin, end) && good;
@@ -100,9 +101,9 @@ void transposeOnce(Core& core, const uint32_t* dst, const uint32_t* src, int src
     }
 }
 
-// Calls range(begin, bytes) for the blocks of 16 rows over all repeats, in as few pieces as they form.
-template <typename Range>
-void forEachRange(const UbView (&rows)[kRows], uint32_t stride, uint32_t repeats, Range&& range)
+// Calls visit(begin, bytes) for the blocks of 16 rows over all repeats, in as few pieces as they form.
+template <typename Visit>
+void forEachRange(const UbView (&rows)[kRows], uint32_t stride, uint32_t repeats, Visit&& visit)
 {
     bool consecutive = true;
     for (int i = 1; i < kRows; ++i) {
@@ -110,17 +111,17 @@ void forEachRange(const UbView (&rows)[kRows], uint32_t stride, uint32_t repeats
     }
     if (repeats == 1) {
         for (const UbView& row : rows) {
-            range(row.begin + stride * kBlock, kBlock); // documented: one repeat begins a stride further
+            visit(row.begin + stride * kBlock, kBlock); // documented: one repeat begins a stride further
         }
     } else if (consecutive && stride == kRows) {
-        range(rows[0].begin, repeats * kRows * kBlock);
+        visit(rows[0].begin, repeats * kRows * kBlock);
     } else {
         for (const UbView& row : rows) {
             for (uint32_t repeat = 0; stride != 1 && repeat < repeats; ++repeat) {
-                range(row.begin + repeat * stride * kBlock, kBlock);
+                visit(row.begin + repeat * stride * kBlock, kBlock);
             }
             if (stride == 1) {
-                range(row.begin, repeats * kBlock);
+                visit(row.begin, repeats * kBlock);
             }
         }
     }

@@ -9,10 +9,22 @@
 
 namespace AscendC {
 
-inline int64_t GetBlockIdx() { return sim::core().index(); }
-inline int64_t GetBlockNum() { return sim::core().count(); }
-inline int64_t GetSubBlockIdx() { return 0; }
-inline constexpr int16_t GetDataBlockSizeInBytes() { return ONE_BLK_SIZE; }
+inline int64_t GetBlockIdx()
+{
+    return sim::core().index();
+}
+inline int64_t GetBlockNum()
+{
+    return sim::core().count();
+}
+inline int64_t GetSubBlockIdx()
+{
+    return 0;
+}
+inline constexpr int16_t GetDataBlockSizeInBytes()
+{
+    return ONE_BLK_SIZE;
+}
 
 template <HardEvent event>
 inline void SetFlag(int32_t eventID)
@@ -37,12 +49,12 @@ namespace sim {
 constexpr Pipe pipeOf(pipe_t pipe)
 {
     switch (pipe) {
-        case PIPE_S: return S;
-        case PIPE_V: return V;
-        case PIPE_MTE2: return MTE2;
-        case PIPE_MTE3: return MTE3;
-        case PIPE_ALL: return kAllPipes;
-        default: return kPipes; // of the cube core
+    case PIPE_S: return S;
+    case PIPE_V: return V;
+    case PIPE_MTE2: return MTE2;
+    case PIPE_MTE3: return MTE3;
+    case PIPE_ALL: return kAllPipes;
+    default: return kPipes; // of the cube core
     }
 }
 
@@ -96,7 +108,13 @@ inline void SetAtomicAdd()
     }
 }
 
-inline void DisableDmaAtomic() { sim::core().atomic = 0; }
-inline void SetAtomicNone() { sim::core().atomic = 0; }
+inline void DisableDmaAtomic()
+{
+    sim::core().atomic = 0;
+}
+inline void SetAtomicNone()
+{
+    sim::core().atomic = 0;
+}
 
 } // namespace AscendC

@@ -18,7 +18,8 @@ public:
     LocalTensor() = default;
     LocalTensor(TPosition pos, uint32_t addr, uint32_t tileSize)
         : view_{addr, addr + tileSize * uint32_t(sizeof(T)), sim::UbView::kNoBuffer, 0, pos}
-    {}
+    {
+    }
     explicit LocalTensor(const sim::UbView& view) : view_(view) {}
 
     // The address within UB, as on the device.
@@ -63,7 +64,8 @@ public:
         LocalTensor part(*this);
         const uint64_t begin = view_.begin + uint64_t(offset) * sizeof(T);
         if (begin > view_.end) {
-            sim::core().fail(sim::Api::Tensor, sim::cat("offset ", offset, " lies beyond the tensor's ", GetSize(), " elements"));
+            sim::core().fail(sim::Api::Tensor,
+                             sim::cat("offset ", offset, " lies beyond the tensor's ", GetSize(), " elements"));
         }
         part.view_.begin = static_cast<uint32_t>(begin);
         return part;
@@ -164,7 +166,8 @@ public:
 
     template <CacheRwMode rwMode = CacheRwMode::RW>
     void SetL2CacheHint(CacheMode)
-    {}
+    {
+    }
 
     const sim::GmView& view() const { return view_; }
     uint64_t byteOffset() const { return offset_; }

@@ -13,7 +13,8 @@ inline void getTiling(T& tiling)
 {
     Core& core = sim::core();
     if (core.tiling.size() < sizeof(T)) {
-        core.fail(Api::Tiling, cat("the launch's tiling has ", core.tiling.size(), " bytes, the structure ", sizeof(T)));
+        core.fail(Api::Tiling,
+                  cat("the launch's tiling has ", core.tiling.size(), " bytes, the structure ", sizeof(T)));
         throw Hang();
     }
     std::memcpy(static_cast<void*>(&tiling), core.tiling.data(), sizeof(T));
@@ -32,7 +33,7 @@ inline void getTiling(T& tiling)
 #define GET_TILING_DATA(tiling_data, tiling_arg) GET_TILING_DATA_WITH_STRUCT(SimDefaultTiling, tiling_data, tiling_arg)
 #define KERNEL_TASK_TYPE(key, type) KERNEL_TASK_TYPE_DEFAULT(type)
 #if __NPU_ARCH__ == 2201
-#define KERNEL_TASK_TYPE_DEFAULT(type)                                                                   \
+#define KERNEL_TASK_TYPE_DEFAULT(type) \
     static_assert((type) == KERNEL_TYPE_AIV_ONLY, "the simulated NPU launches vector-only kernels alone")
 #else
 #define KERNEL_TASK_TYPE_DEFAULT(type) \

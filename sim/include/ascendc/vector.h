@@ -12,7 +12,8 @@
 namespace sim {
 
 template <typename T>
-Operand operandOf(const char* name, const AscendC::LocalTensor<T>& tensor, uint32_t blkStride = 1, uint32_t repStride = 8)
+Operand operandOf(const char* name, const AscendC::LocalTensor<T>& tensor, uint32_t blkStride = 1,
+                  uint32_t repStride = 8)
 {
     return {name, tensor.view(), sizeof(T), blkStride, repStride};
 }
@@ -93,20 +94,20 @@ inline bool takeMask(Core& core, VectorInstr& in, const uint64_t mask[], const U
 
 inline bool takeStrides(Core& core, const VectorInstr& in, const AscendC::BinaryRepeatParams& p)
 {
-    return core.inRange(in.api, "dstBlkStride", p.dstBlkStride.given(), 0, 255) &
-           core.inRange(in.api, "src0BlkStride", p.src0BlkStride.given(), 0, 255) &
-           core.inRange(in.api, "src1BlkStride", p.src1BlkStride.given(), 0, 255) &
-           core.inRange(in.api, "dstRepStride", p.dstRepStride.given(), 0, 255) &
-           core.inRange(in.api, "src0RepStride", p.src0RepStride.given(), 0, 255) &
-           core.inRange(in.api, "src1RepStride", p.src1RepStride.given(), 0, 255);
+    return core.inRange(in.api, {{"dstBlkStride", p.dstBlkStride.given(), 0, 255},
+                                 {"src0BlkStride", p.src0BlkStride.given(), 0, 255},
+                                 {"src1BlkStride", p.src1BlkStride.given(), 0, 255},
+                                 {"dstRepStride", p.dstRepStride.given(), 0, 255},
+                                 {"src0RepStride", p.src0RepStride.given(), 0, 255},
+                                 {"src1RepStride", p.src1RepStride.given(), 0, 255}});
 }
 
 inline bool takeStrides(Core& core, const VectorInstr& in, const AscendC::UnaryRepeatParams& p)
 {
-    return core.inRange(in.api, "dstBlkStride", p.dstBlkStride.given(), 0, 65535) &
-           core.inRange(in.api, "srcBlkStride", p.srcBlkStride.given(), 0, 65535) &
-           core.inRange(in.api, "dstRepStride", p.dstRepStride.given(), 0, 255) &
-           core.inRange(in.api, "srcRepStride", p.srcRepStride.given(), 0, 255);
+    return core.inRange(in.api, {{"dstBlkStride", p.dstBlkStride.given(), 0, 65535},
+                                 {"srcBlkStride", p.srcBlkStride.given(), 0, 65535},
+                                 {"dstRepStride", p.dstRepStride.given(), 0, 255},
+                                 {"srcRepStride", p.srcRepStride.given(), 0, 255}});
 }
 
 // The elements of a run do not depend on each other: dst is a source exactly, or apart from it.
@@ -196,7 +197,11 @@ inline void setStrides(VectorInstr& in, const AscendC::UnaryRepeatParams& p)
 
 // Integers wrap; half goes through float, exactly rounded once.
 struct AddOf {
-    template <typename T> T operator()(T a, T b) const { return wrap<T>(a, b, [](auto x, auto y) { return x + y; }); }
+    template <typename T>
+    T operator()(T a, T b) const
+    {
+        return wrap<T>(a, b, [](auto x, auto y) { return x + y; });
+    }
     template <typename T, typename F>
     static T wrap(T a, T b, F f)
     {
@@ -209,23 +214,47 @@ struct AddOf {
     }
 };
 struct SubOf {
-    template <typename T> T operator()(T a, T b) const { return AddOf::wrap<T>(a, b, [](auto x, auto y) { return x - y; }); }
+    template <typename T>
+    T operator()(T a, T b) const
+    {
+        return AddOf::wrap<T>(a, b, [](auto x, auto y) { return x - y; });
+    }
 };
 struct MulOf {
-    template <typename T> T operator()(T a, T b) const { return AddOf::wrap<T>(a, b, [](auto x, auto y) { return x * y; }); }
+    template <typename T>
+    T operator()(T a, T b) const
+    {
+        return AddOf::wrap<T>(a, b, [](auto x, auto y) { return x * y; });
+    }
 };
 // NaN handling of Max and Min is not documented; a NaN in either operand gives NaN here.
 struct MaxOf {
-    template <typename T> T operator()(T a, T b) const { return a != a ? a : b != b ? b : a < b ? b : a; }
+    template <typename T>
+    T operator()(T a, T b) const
+    {
+        return a != a ? a : b != b ? b : a < b ? b : a;
+    }
 };
 struct MinOf {
-    template <typename T> T operator()(T a, T b) const { return a != a ? a : b != b ? b : b < a ? b : a; }
+    template <typename T>
+    T operator()(T a, T b) const
+    {
+        return a != a ? a : b != b ? b : b < a ? b : a;
+    }
 };
 struct AndOf {
-    template <typename T> T operator()(T a, T b) const { return static_cast<T>(a & b); }
+    template <typename T>
+    T operator()(T a, T b) const
+    {
+        return static_cast<T>(a & b);
+    }
 };
 struct OrOf {
-    template <typename T> T operator()(T a, T b) const { return static_cast<T>(a | b); }
+    template <typename T>
+    T operator()(T a, T b) const
+    {
+        return static_cast<T>(a | b);
+    }
 };
 
 } // namespace sim
@@ -250,31 +279,40 @@ inline void SetVectorMask(int32_t len)
     }
 }
 
-inline void ResetMask() { sim::core().mask.high = sim::core().mask.low = ~uint64_t(0); }
-inline void SetMaskCount() { sim::core().mask.counter = true; }
-inline void SetMaskNorm() { sim::core().mask.counter = false; }
+inline void ResetMask()
+{
+    sim::core().mask.high = sim::core().mask.low = ~uint64_t(0);
+}
+inline void SetMaskCount()
+{
+    sim::core().mask.counter = true;
+}
+inline void SetMaskNorm()
+{
+    sim::core().mask.counter = false;
+}
 
 // The three forms of a two-operand instruction.
-#define SIM_BINARY(Name)                                                                                             \
-    template <typename T, bool isSetMask = true>                                                                     \
-    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,              \
-                     uint64_t mask[], const sim::U8& repeatTime, const BinaryRepeatParams& repeatParams)             \
-    {                                                                                                                \
+#define SIM_BINARY(Name)                                                                                               \
+    template <typename T, bool isSetMask = true>                                                                       \
+    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,                \
+                     uint64_t mask[], const sim::U8& repeatTime, const BinaryRepeatParams& repeatParams)               \
+    {                                                                                                                  \
         sim::binaryMask<T, sim::Name##Of, isSetMask>(sim::Api::Name, dst, src0, src1, mask, repeatTime, repeatParams); \
-    }                                                                                                                \
-    template <typename T, bool isSetMask = true>                                                                     \
-    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,              \
-                     uint64_t mask, const sim::U8& repeatTime, const BinaryRepeatParams& repeatParams)               \
-    {                                                                                                                \
+    }                                                                                                                  \
+    template <typename T, bool isSetMask = true>                                                                       \
+    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask, \
+                     const sim::U8& repeatTime, const BinaryRepeatParams& repeatParams)                                \
+    {                                                                                                                  \
         sim::binaryMask<T, sim::Name##Of, isSetMask>(sim::Api::Name, dst, src0, src1, mask, repeatTime, repeatParams); \
-    }                                                                                                                \
-    template <typename T>                                                                                            \
-    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,              \
-                     const int32_t& count)                                                                           \
-    {                                                                                                                \
-        sim::VectorInstr in = sim::binaryInstr(sim::Api::Name, dst, src0, src1);                                     \
-        sim::takeCount(sim::core(), in, count);                                                                      \
-        sim::runBinary<T>(sim::core(), in, sim::Name##Of());                                                         \
+    }                                                                                                                  \
+    template <typename T>                                                                                              \
+    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1,                \
+                     const int32_t& count)                                                                             \
+    {                                                                                                                  \
+        sim::VectorInstr in = sim::binaryInstr(sim::Api::Name, dst, src0, src1);                                       \
+        sim::takeCount(sim::core(), in, count);                                                                        \
+        sim::runBinary<T>(sim::core(), in, sim::Name##Of());                                                           \
     }
 
 } // namespace AscendC
@@ -283,12 +321,14 @@ namespace sim {
 
 template <typename T, typename Function, bool isSetMask, typename Mask>
 void binaryMask(Api api, const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<T>& src0,
-                const AscendC::LocalTensor<T>& src1, Mask mask, const U8& repeatTime, const AscendC::BinaryRepeatParams& p)
+                const AscendC::LocalTensor<T>& src1, Mask mask, const U8& repeatTime,
+                const AscendC::BinaryRepeatParams& p)
 {
     Core& core = sim::core();
     VectorInstr in = binaryInstr(api, dst, src0, src1);
     setStrides(in, p);
-    if (takeStrides(core, in, p) & takeMask(core, in, mask, repeatTime, isSetMask)) {
+    const bool masked = takeMask(core, in, mask, repeatTime, isSetMask);
+    if (takeStrides(core, in, p) && masked) {
         runBinary<T>(core, in, Function());
     }
 }
@@ -299,7 +339,8 @@ bool unaryMask(Core& core, VectorInstr& in, Mask mask, const U8& repeatTime, con
                bool isSetMask)
 {
     setStrides(in, p);
-    return takeStrides(core, in, p) & takeMask(core, in, mask, repeatTime, isSetMask);
+    const bool masked = takeMask(core, in, mask, repeatTime, isSetMask);
+    return takeStrides(core, in, p) && masked;
 }
 
 } // namespace sim
@@ -316,34 +357,34 @@ SIM_BINARY(Or)
 #undef SIM_BINARY
 
 // The three forms of an instruction with a scalar.
-#define SIM_SCALAR(Name, function)                                                                             \
-    template <typename T, bool isSetMask = true>                                                               \
-    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,               \
-                     uint64_t mask[], const sim::U8& repeatTime, const UnaryRepeatParams& repeatParams)        \
-    {                                                                                                          \
-        sim::VectorInstr in = sim::unaryInstr(sim::Api::Name, dst, src);                                       \
-        if (sim::unaryMask<T, T>(sim::core(), in, mask, repeatTime, repeatParams, isSetMask)) {                \
-            sim::runUnary<T, T>(sim::core(), in, sim::dtypeOf<T>(),                                            \
-                                [scalarValue](T x) { return function()(x, scalarValue); });                 \
-        }                                                                                                      \
-    }                                                                                                          \
-    template <typename T, bool isSetMask = true>                                                               \
-    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue,               \
-                     uint64_t mask, const sim::U8& repeatTime, const UnaryRepeatParams& repeatParams)          \
-    {                                                                                                          \
-        sim::VectorInstr in = sim::unaryInstr(sim::Api::Name, dst, src);                                       \
-        if (sim::unaryMask<T, T>(sim::core(), in, mask, repeatTime, repeatParams, isSetMask)) {                \
-            sim::runUnary<T, T>(sim::core(), in, sim::dtypeOf<T>(),                                            \
-                                [scalarValue](T x) { return function()(x, scalarValue); });                 \
-        }                                                                                                      \
-    }                                                                                                          \
-    template <typename T, bool isSetMask = true>                                                               \
+#define SIM_SCALAR(Name, function)                                                                                     \
+    template <typename T, bool isSetMask = true>                                                                       \
+    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask[],      \
+                     const sim::U8& repeatTime, const UnaryRepeatParams& repeatParams)                                 \
+    {                                                                                                                  \
+        sim::VectorInstr in = sim::unaryInstr(sim::Api::Name, dst, src);                                               \
+        if (sim::unaryMask<T, T>(sim::core(), in, mask, repeatTime, repeatParams, isSetMask)) {                        \
+            sim::runUnary<T, T>(sim::core(), in, sim::dtypeOf<T>(),                                                    \
+                                [scalarValue](T x) { return function()(x, scalarValue); });                            \
+        }                                                                                                              \
+    }                                                                                                                  \
+    template <typename T, bool isSetMask = true>                                                                       \
+    inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask,        \
+                     const sim::U8& repeatTime, const UnaryRepeatParams& repeatParams)                                 \
+    {                                                                                                                  \
+        sim::VectorInstr in = sim::unaryInstr(sim::Api::Name, dst, src);                                               \
+        if (sim::unaryMask<T, T>(sim::core(), in, mask, repeatTime, repeatParams, isSetMask)) {                        \
+            sim::runUnary<T, T>(sim::core(), in, sim::dtypeOf<T>(),                                                    \
+                                [scalarValue](T x) { return function()(x, scalarValue); });                            \
+        }                                                                                                              \
+    }                                                                                                                  \
+    template <typename T, bool isSetMask = true>                                                                       \
     inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, const int32_t& count) \
-    {                                                                                                          \
-        sim::VectorInstr in = sim::unaryInstr(sim::Api::Name, dst, src);                                       \
-        sim::takeCount(sim::core(), in, count);                                                                \
-        sim::runUnary<T, T>(sim::core(), in, sim::dtypeOf<T>(),                                                \
-                            [scalarValue](T x) { return function()(x, scalarValue); });                     \
+    {                                                                                                                  \
+        sim::VectorInstr in = sim::unaryInstr(sim::Api::Name, dst, src);                                               \
+        sim::takeCount(sim::core(), in, count);                                                                        \
+        sim::runUnary<T, T>(sim::core(), in, sim::dtypeOf<T>(),                                                        \
+                            [scalarValue](T x) { return function()(x, scalarValue); });                                \
     }
 
 SIM_SCALAR(Adds, sim::AddOf)

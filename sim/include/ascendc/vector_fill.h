@@ -62,9 +62,10 @@ void duplicateMask(const AscendC::LocalTensor<T>& dst, const T& value, Mask mask
     VectorInstr in = duplicateInstr(dst);
     in.op[0].blkStride = dstBlockStride;
     in.op[0].repStride = dstRepeatStride;
-    if (core.inRange(in.api, "dstBlockStride", dstBlockStride.given(), 0, 65535) &
-        core.inRange(in.api, "dstRepeatStride", dstRepeatStride.given(), 0, 255) &
-        takeMask(core, in, mask, repeatTime, isSetMask)) {
+    const bool masked = takeMask(core, in, mask, repeatTime, isSetMask);
+    if (core.inRange(in.api, {{"dstBlockStride", dstBlockStride.given(), 0, 65535},
+                              {"dstRepeatStride", dstRepeatStride.given(), 0, 255}}) &&
+        masked) {
         runDuplicate(core, in, value);
     }
 }
@@ -77,11 +78,12 @@ void copyMask(const AscendC::LocalTensor<T>& dst, const AscendC::LocalTensor<T>&
     VectorInstr in = unaryInstr(Api::Copy, dst, src);
     in.op[0].blkStride = p.dstStride, in.op[0].repStride = p.dstRepeatSize;
     in.op[1].blkStride = p.srcStride, in.op[1].repStride = p.srcRepeatSize;
-    if (core.inRange(in.api, "dstStride", p.dstStride.given(), 0, 65535) &
-        core.inRange(in.api, "srcStride", p.srcStride.given(), 0, 65535) &
-        core.inRange(in.api, "dstRepeatSize", p.dstRepeatSize.given(), 0, 4095) &
-        core.inRange(in.api, "srcRepeatSize", p.srcRepeatSize.given(), 0, 4095) &
-        takeMask(core, in, mask, repeatTime, isSetMask)) {
+    const bool masked = takeMask(core, in, mask, repeatTime, isSetMask);
+    if (core.inRange(in.api, {{"dstStride", p.dstStride.given(), 0, 65535},
+                              {"srcStride", p.srcStride.given(), 0, 65535},
+                              {"dstRepeatSize", p.dstRepeatSize.given(), 0, 4095},
+                              {"srcRepeatSize", p.srcRepeatSize.given(), 0, 4095}}) &&
+        masked) {
         runUnary<T, T>(core, in, dtypeOf<T>(), [](T x) { return x; });
     }
 }

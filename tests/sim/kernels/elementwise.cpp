@@ -37,7 +37,8 @@ extern "C" __global__ __aicore__ void twice(GM_ADDR x, GM_ADDR z, GM_ADDR worksp
     REGISTER_TILING_DEFAULT(TestTiling);
     GET_TILING_DATA(t, tiling);
     TPipe pipe;
-    PerTile<DTYPE_X, DTYPE_X>(pipe, x, z, t, [](auto& result, auto& source, int32_t n) { Add(result, source, source, n); });
+    PerTile<DTYPE_X, DTYPE_X>(pipe, x, z, t,
+                              [](auto& result, auto& source, int32_t n) { Add(result, source, source, n); });
 }
 
 // z = 3 x, accumulated from zero

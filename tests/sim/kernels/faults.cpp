@@ -330,6 +330,33 @@ __aicore__ inline void SecondPipe(Fixture& f)
     TPipe another;
 }
 
+// V tells MTE3 about its own work; what MTE2 still loads is not in it.
+__aicore__ inline void FlagOfTheWrongPipe(Fixture& f)
+{
+    DataCopy(f.plainIn.Get<float>(), f.x, kTile);
+    Duplicate(f.plainOut.Get<float>(), 1.0f, static_cast<int32_t>(kTile));
+    TQueSync<PIPE_V, PIPE_MTE3> computed;
+    computed.SetFlag(0);
+    computed.WaitFlag(0);
+    DataCopy(f.z, f.plainIn.Get<float>(), kTile);
+}
+
+// A recycled buffer makes MTE2 wait for V, never V for MTE2.
+__aicore__ inline void RecycledBufferIsNoWait(Fixture& f)
+{
+    LocalTensor<float> a;
+    for (int i = 0; i < 2; ++i) {
+        a = f.in.AllocTensor<float>();
+        DataCopy(a, f.x, kTile);
+        f.in.EnQue(a);
+        a = f.in.DeQue<float>();
+        f.in.FreeTensor(a);
+    }
+    DataCopy(f.plainIn.Get<float>(), f.x, kTile);
+    a = f.in.AllocTensor<float>();
+    Adds(f.plainOut.Get<float>(), f.plainIn.Get<float>(), 1.0f, static_cast<int32_t>(kTile));
+}
+
 extern "C" __global__ __aicore__ void fault(GM_ADDR x, GM_ADDR z, GM_ADDR workspace, GM_ADDR tiling)
 {
     REGISTER_TILING_DEFAULT(TestTiling);
@@ -337,49 +364,51 @@ extern "C" __global__ __aicore__ void fault(GM_ADDR x, GM_ADDR z, GM_ADDR worksp
     Fixture f;
     f.Init(x, z);
     switch (TILING_KEY_VAR) {
-        case 1: NoWaitLoadToVector(f); break;
-        case 2: NoWaitVectorToStore(f); break;
-        case 3: FreedThenRead(f); break;
-        case 4: DeQueBeforeEnQue(f); break;
-        case 5: UbOverflow(f); break;
-        case 6: MisalignedUb(f); break;
-        case 7: BlockCount4096(f); break;
-        case 8: Repeat256(f, 256); break;
-        case 9: GmPastEnd(f, t.length); break;
-        case 10: PastRowEnd(f, z, true); break;
-        case 11: TwoCoresOneByte(f); break;
-        case 12: UndefinedPadding(f); break;
-        case 13: UbToUb(f); break;
+    case 1: NoWaitLoadToVector(f); break;
+    case 2: NoWaitVectorToStore(f); break;
+    case 3: FreedThenRead(f); break;
+    case 4: DeQueBeforeEnQue(f); break;
+    case 5: UbOverflow(f); break;
+    case 6: MisalignedUb(f); break;
+    case 7: BlockCount4096(f); break;
+    case 8: Repeat256(f, 256); break;
+    case 9: GmPastEnd(f, t.length); break;
+    case 10: PastRowEnd(f, z, true); break;
+    case 11: TwoCoresOneByte(f); break;
+    case 12: UndefinedPadding(f); break;
+    case 13: UbToUb(f); break;
 #ifdef SIM_FAULT_BF16
-        case 14: Bfloat16Add(f); break;
+    case 14: Bfloat16Add(f); break;
 #endif
-        case 15: FlagOfVectorCore(f); break;
-        case 16: AxpyOverlap(f); break;
-        case 17: StrideWraps(f, 256); break;
-        case 18: AxpyMaskForm(f); break;
-        case 19: StrideWraps(f, static_cast<uint8_t>(256 * t.parameter)); break;
-        case 20: PastRowEnd(f, z, false); break;
-        case 21: NoWaitVectorToLoad(f); break;
-        case 22: OverlappingLoads(f); break;
-        case 23: UsedWhileQueued(f); break;
-        case 24: TooManyAllocated(f); break;
-        case 25: BeyondTensor(f); break;
-        case 26: UnwrittenUb(f); break;
-        case 27: FlagNeverSet(f); break;
-        case 28: FlagNeverTaken(f); break;
-        case 29: PartialOverlap(f); break;
-        case 30: PartOfABlock(f); break;
-        case 31: WideLeftPadding(f); break;
-        case 32: TransposeStride(f); break;
-        case 33: ScalarStoreToGm(f); break;
-        case 34: WritesInput(f); break;
-        case 35: GatherBeyond(f); break;
-        case 36: EmptyCopy(f); break;
-        case 37: ZeroBlockStride(f); break;
-        case 38: AtomicLeftOn(f); break;
-        case 39: ForeignTensorFreed(f); break;
-        case 40: FlagOfAQueue(f); break;
-        case 41: SecondPipe(f); break;
-        default: break;
+    case 15: FlagOfVectorCore(f); break;
+    case 16: AxpyOverlap(f); break;
+    case 17: StrideWraps(f, 256); break;
+    case 18: AxpyMaskForm(f); break;
+    case 19: StrideWraps(f, static_cast<uint8_t>(256 * t.parameter)); break;
+    case 20: PastRowEnd(f, z, false); break;
+    case 21: NoWaitVectorToLoad(f); break;
+    case 22: OverlappingLoads(f); break;
+    case 23: UsedWhileQueued(f); break;
+    case 24: TooManyAllocated(f); break;
+    case 25: BeyondTensor(f); break;
+    case 26: UnwrittenUb(f); break;
+    case 27: FlagNeverSet(f); break;
+    case 28: FlagNeverTaken(f); break;
+    case 29: PartialOverlap(f); break;
+    case 30: PartOfABlock(f); break;
+    case 31: WideLeftPadding(f); break;
+    case 32: TransposeStride(f); break;
+    case 33: ScalarStoreToGm(f); break;
+    case 34: WritesInput(f); break;
+    case 35: GatherBeyond(f); break;
+    case 36: EmptyCopy(f); break;
+    case 37: ZeroBlockStride(f); break;
+    case 38: AtomicLeftOn(f); break;
+    case 39: ForeignTensorFreed(f); break;
+    case 40: FlagOfAQueue(f); break;
+    case 41: SecondPipe(f); break;
+    case 42: FlagOfTheWrongPipe(f); break;
+    case 43: RecycledBufferIsNoWait(f); break;
+    default: break;
     }
 }

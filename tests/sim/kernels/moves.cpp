@@ -160,6 +160,49 @@ extern "C" __global__ __aicore__ void pick(GM_ADDR x, GM_ADDR z, GM_ADDR workspa
     DataCopy(to, result, t.length);
 }
 
+// Rows of `length` <= 16 halves go through two transpositions in a tile of 16 rows, of which only `parameter` are
+// loaded; the padding that DataCopyPad leaves undefined is cleared by And. z has rows of 16.
+extern "C" __global__ __aicore__ void unused_lanes(GM_ADDR x, GM_ADDR z, GM_ADDR workspace, GM_ADDR tiling)
+{
+    REGISTER_TILING_DEFAULT(TestTiling);
+    GET_TILING_DATA(t, tiling);
+    TPipe pipe;
+    TBuf<TPosition::VECIN> in;
+    TBuf<TPosition::VECOUT> out;
+    TBuf<TPosition::VECCALC> turned, keep;
+    pipe.InitBuffer(in, 16 * 16 * sizeof(half));
+    pipe.InitBuffer(out, 16 * 16 * sizeof(half));
+    pipe.InitBuffer(turned, 16 * 16 * sizeof(half));
+    pipe.InitBuffer(keep, 16 * 16 * sizeof(half));
+    GlobalTensor<half> from, to;
+    from.SetGlobalBuffer((__gm__ half*)x, t.parameter * t.length);
+    to.SetGlobalBuffer((__gm__ half*)z, t.parameter * 16);
+    LocalTensor<half> rows = in.Get<half>(), columns = turned.Get<half>(), result = out.Get<half>();
+    DataCopyExtParams load{static_cast<uint16_t>(t.parameter), static_cast<uint32_t>(t.length * sizeof(half)), 0, 0, 0};
+    DataCopyPadExtParams<half> undefined{false, 0, static_cast<uint8_t>(16 - t.length), static_cast<half>(0)};
+    DataCopyPad(rows, from, load, undefined);
+    PipeBarrier<PIPE_ALL>();
+    uint64_t rowList[16], columnList[16], resultList[16];
+    for (uint32_t i = 0; i < 16; ++i) {
+        rowList[i] = (uint64_t)rows[i * 16].GetPhyAddr();
+        columnList[i] = (uint64_t)columns[i * 16].GetPhyAddr();
+        resultList[i] = (uint64_t)result[i * 16].GetPhyAddr();
+    }
+    TransDataTo5HDParams once;
+    TransDataTo5HD<half>(columnList, rowList, once);
+    TransDataTo5HD<half>(resultList, columnList, once);
+    LocalTensor<uint16_t> mask = keep.Get<uint16_t>(), bits = result.ReinterpretCast<uint16_t>();
+    const auto count = static_cast<int32_t>(t.parameter * 16);
+    Duplicate(mask, static_cast<uint16_t>(0), count);
+    const auto ones = static_cast<uint16_t>(0xffff);
+    const uint64_t row = (uint64_t(1) << t.length) - 1;
+    uint64_t loaded[2] = {row * 0x0001000100010001, row * 0x0001000100010001};
+    Duplicate(mask, ones, loaded, static_cast<uint8_t>(t.parameter / 8), 1, 8);
+    And(bits, bits, mask, count);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(to, result, t.parameter * 16);
+}
+
 // Every core adds its x to the one z, atomically.
 extern "C" __global__ __aicore__ void accumulate(GM_ADDR x, GM_ADDR z, GM_ADDR workspace, GM_ADDR tiling)
 {

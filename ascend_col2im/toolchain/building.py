@@ -20,7 +20,16 @@ from typing import Final, Literal, get_args
 from ..errors import ToolchainError
 from . import sources
 from .cann import TEMPLATE, Toolkit, check_socs, check_vendor
-from .steps import MINUTE, Plan, Step, check_program, copy, make_directories, remove
+from .steps import (
+    MINUTE,
+    Plan,
+    Step,
+    check_program,
+    copy,
+    copy_contents,
+    make_directories,
+    remove,
+)
 
 Way = Literal["cmake", "template", "ops-math"]
 WAYS: Final = get_args(Way)
@@ -128,7 +137,7 @@ def _template(request: Request, toolkit: Toolkit) -> tuple[Step, ...]:
     }
     pairs = tuple(f"{name}={value}" for name, value in settings.items())
     return (
-        copy("copy the template", [toolkit.home / TEMPLATE / "."], work),
+        copy_contents("copy the template", toolkit.home / TEMPLATE, work),
         Step("make the copy writable", ("chmod", "-R", "u+rwX", str(work))),
         Step(
             "set the template's options", _staging("presets", work / "CMakePresets.json", *pairs)
@@ -166,7 +175,7 @@ def _ops_math(request: Request, toolkit: Toolkit) -> tuple[Step, ...]:
     )
     work = request.work
     return (
-        copy("copy the checkout", [checkout / "."], work),
+        copy_contents("copy the checkout", checkout, work),
         Step("put the operators in", _staging("ops-math", work, sources.root(), *request.socs)),
         Step("build the package", command, work, timeout=BUILD_TIMEOUT),
         _taken(f"{work}/build_out/cann-ops-math-{request.vendor}_linux-*.run", request),

@@ -133,7 +133,10 @@ def plan(package: Path, where: Place, toolkit: Toolkit) -> Plan:
         ),
         facts={**toolkit.facts, "package": str(package), "into": str(where.package)},
         undo=undo,
-        finish=(remove("remove what is not needed any more", aside, where.previous),),
+        finish=(
+            remove("remove what is not needed any more", aside, where.previous),
+            *_emptied(path for path in (where.vendors, where.target) if not path.exists()),
+        ),
         result=where.package,
     )
 
@@ -152,7 +155,7 @@ def removal(where: Place, toolkit: Toolkit) -> Plan:
     if where.config.is_file():
         steps.append(_reordered(where))
     if where.private:
-        steps.append(_emptied("remove the directory if it is empty", where.vendors))
+        steps += _emptied((where.vendors, where.target))
     return Plan("undeploy", tuple(steps), facts={**toolkit.facts, "from": str(where.vendors)})
 
 
@@ -216,8 +219,6 @@ def _restored(where: Place) -> tuple[Step, ...]:
                 ("sh", "-c", script, "sh", str(kept), str(path), was_there),
             )
         )
-    if not where.vendors.exists():
-        steps.append(_emptied("remove the directory that was made", where.vendors))
     return tuple(steps)
 
 
@@ -233,6 +234,10 @@ def _reordered(where: Place) -> Step:
     return Step("take it out of the order of vendors", ("sed", "-i", change, str(where.config)))
 
 
-def _emptied(title: str, directory: Path) -> Step:
-    command = 'rmdir -p "$1" 2>/dev/null || true'
-    return Step(title, ("sh", "-c", command, "sh", str(directory)))
+def _emptied(directories: Iterable[Path]) -> tuple[Step, ...]:
+    """Return the steps that remove directories, from the inside out, as far as they are empty."""
+    command = 'rmdir "$1" 2>/dev/null || true'
+    return tuple(
+        Step(f"remove {path} if it is empty", ("sh", "-c", command, "sh", str(path)))
+        for path in directories
+    )

@@ -87,8 +87,41 @@ def _run(step: Step, log: TextIO, take: Callable[[str], None]) -> None:
     log.flush()
     started = time.time()
     last: deque[str] = deque(maxlen=LAST_LINES)
+    expired = threading.Event()
+    with _started(step) as process:
+
+        def expire() -> None:
+            expired.set()
+            _end(process)
+
+        timer = threading.Timer(step.timeout, expire)
+        timer.start()
+        try:
+            for line in process.stdout or ():
+                log.write(line)
+                last.append(line.rstrip())
+                take(line.rstrip())
+            process.wait()
+        except BaseException:
+            _end(process)
+            raise
+        finally:
+            timer.cancel()
+            log.flush()
+    if expired.is_set():
+        fact: str | None = f"took longer than {step.timeout:g} s"
+    elif process.returncode:
+        fact = f"ended with {process.returncode}"
+    else:
+        fact = _missing(step, started)
+    if fact is not None:
+        raise ToolchainError(_failure(step, fact, last, log))
+
+
+def _started(step: Step) -> subprocess.Popen[str]:
+    """Start a step's command, in a group of its own so that all of it can be ended."""
     try:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             step.command,
             cwd=step.directory,
             env={**os.environ, "PATH": search_path(), **step.environment},
@@ -101,41 +134,12 @@ def _run(step: Step, log: TextIO, take: Callable[[str], None]) -> None:
         )
     except OSError as error:
         raise ToolchainError(f"{step.title}: {step.command[0]}: {error.strerror}") from error
-    expired = threading.Event()
-
-    def expire() -> None:
-        expired.set()
-        _end(process)
-
-    timer = threading.Timer(step.timeout, expire)
-    timer.start()
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            log.write(line)
-            last.append(line.rstrip())
-            take(line.rstrip())
-        process.wait()
-    except BaseException:
-        _end(process)
-        raise
-    finally:
-        timer.cancel()
-        log.flush()
-    fact = f"took longer than {step.timeout:.0f} s" if expired.is_set() else None
-    if fact is None and process.returncode:
-        fact = f"ended with {process.returncode}"
-    if fact is None:
-        fact = _missing(step, started)
-    if fact is not None:
-        raise ToolchainError(_failure(step, fact, last, log))
 
 
 def _end(process: subprocess.Popen[str]) -> None:
     """End a command and all that it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _missing(step: Step, started: float) -> str | None:

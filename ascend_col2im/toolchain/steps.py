@@ -110,6 +110,11 @@ def copy(title: str, sources: Iterable[Path], target: Path) -> Step:
     return Step(title, ("cp", "-R", *map(str, sources), str(target)))
 
 
+def copy_contents(title: str, source: Path, target: Path) -> Step:
+    """Return a step that copies all that is in a directory, hidden files too, into another."""
+    return Step(title, ("cp", "-R", f"{source}/.", str(target)))
+
+
 def make_directories(*directories: Path) -> Step:
     """Return a step that makes directories where they are missing."""
     return Step("make directories", ("mkdir", "-p", *map(str, directories)))

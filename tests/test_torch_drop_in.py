@@ -96,7 +96,7 @@ def test_modules_are_traced_by_fx() -> None:
 def test_what_is_no_tensor_is_refused() -> None:
     for call in (lambda: fold(None, 4, 2), lambda: unfold(np.ones((1, 4, 4)), 2)):  # type: ignore[arg-type]
         with pytest.raises(DtypeError, match="must be a torch tensor"):
-            call()
+            call()  # type: ignore[no-untyped-call]
 
 
 def test_rules_are_those_of_col2im() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from . import backends, cpu_fallback, messages, outputs, parameters, rules
+from . import backends, messages, outputs, parameters, rules
 from .geometry import Ints
 from .parameters import Size
 
@@ -103,17 +103,17 @@ def col2im(
             col, output_size, kernel_size, stride, padding, dilation, out, backend
         )
     op = "col2im"
-    backends.check(op, backend)
-    col = _readable(op, "col", col)
+    engine = backends.engine(op, backend)
+    col = _readable(op, "col", col, engine.target)
     _check_out_dtype(op, "col", col, out)
     rules.check_col_rank(op, col.shape)
     given = parameters.col2im_parameters(
-        op, "cpu", output_size, kernel_size, stride, padding, dilation
+        op, engine.target, output_size, kernel_size, stride, padding, dilation
     )
-    plan = rules.col2im_plan(op, col.shape, given, "cpu")
+    plan = rules.col2im_plan(op, col.shape, given, engine.target)
     image = _output(op, plan, plan.image_shape, "col", col, out)
     if image.size:
-        cpu_fallback.col2im(
+        engine.col2im(
             col.reshape(plan.N, plan.C * plan.geometry.K, plan.geometry.L),
             plan.geometry,
             image.reshape(plan.N, plan.C, *plan.geometry.output_size),
@@ -197,16 +197,16 @@ def im2col(
 
         return torch_op.dispatch_im2col(x, kernel_size, stride, padding, dilation, out, backend)
     op = "im2col"
-    backends.check(op, backend)
-    x = _readable(op, "x", x)
+    engine = backends.engine(op, backend)
+    x = _readable(op, "x", x, engine.target)
     _check_out_dtype(op, "x", x, out)
     given = parameters.im2col_parameters(
-        op, "cpu", x.shape, kernel_size, stride, padding, dilation
+        op, engine.target, x.shape, kernel_size, stride, padding, dilation
     )
-    plan = rules.im2col_plan(op, x.shape, given, "cpu")
+    plan = rules.im2col_plan(op, x.shape, given, engine.target)
     col = _output(op, plan, plan.col_shape, "x", x, out)
     if col.size:
-        cpu_fallback.im2col(
+        engine.im2col(
             x.reshape(plan.N, plan.C, *plan.geometry.output_size),
             plan.geometry,
             col.reshape(plan.N, plan.C * plan.geometry.K, plan.geometry.L),
@@ -270,8 +270,8 @@ def _is_masked(array: object) -> bool:
     return masked is not None and isinstance(array, masked.MaskedArray)
 
 
-def _readable(op: str, name: str, array: object) -> Array:
-    """Return the argument as an array of a dtype the CPU takes, without copying arrays."""
+def _readable(op: str, name: str, array: object, target: str) -> Array:
+    """Return the argument as an array of a dtype the target takes, without copying arrays."""
     if _is_masked(array):
         messages.refuse(op, "dtype", f"{name} is a masked array; fill it first: {name}.filled(0)")
     try:
@@ -279,7 +279,7 @@ def _readable(op: str, name: str, array: object) -> Array:
     except (TypeError, ValueError, RuntimeError) as error:  # also of foreign conversions
         reason = messages.one_line(str(error))
         messages.refuse(op, "dtype", f"{name} is not an array of numbers: {reason}")
-    rules.check_dtype(op, name, _name(readable.dtype), "cpu")
+    rules.check_dtype(op, name, _name(readable.dtype), target)
     return readable
 
 

@@ -1,17 +1,21 @@
-"""Which backends there are, whether each can run here and why, and which one a call takes."""
+"""Which backends there are, whether each can run here and why, and what a call runs on."""
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple, get_args
+from collections.abc import Callable
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
+import numpy.typing as npt
 
+from . import aclnn, cpu_fallback, npu_backend
 from .errors import BackendError
+from .facts import CPU
+from .geometry import Geometry
 from .messages import shown
 
 Name = Literal["auto", "cpu", "npu"]
-
-NPU_REASON: Final = "this version does not contain the NPU binding yet"
+Array = npt.NDArray[Any]
 
 
 class Status(NamedTuple):
@@ -22,12 +26,27 @@ class Status(NamedTuple):
     reason: str
 
 
+class Engine(NamedTuple):
+    """What computes on arrays in host memory, and the target whose rules it keeps.
+
+    Each function takes the batched input, the geometry and the batched result to be overwritten.
+    """
+
+    target: str
+    col2im: Callable[[Array, Geometry, Array], None]
+    im2col: Callable[[Array, Geometry, Array], None]
+
+
+CPU_ENGINE: Final = Engine(CPU.name, cpu_fallback.col2im, cpu_fallback.im2col)
+
+
 def statuses() -> tuple[Status, ...]:
-    """Return every backend with its state, the one that `select` prefers first."""
-    return (
-        Status("cpu", True, f"NumPy {np.__version__}, any dtype"),
-        Status("npu", False, NPU_REASON),
-    )
+    """Return every backend with its state, the one that arrays in host memory prefer first."""
+    try:
+        npu = Status("npu", True, npu_backend.require("col2im"))
+    except BackendError as error:
+        npu = Status("npu", False, str(error))
+    return Status("cpu", True, f"NumPy {np.__version__}, any dtype"), npu
 
 
 def check(op: str, backend: str) -> None:
@@ -42,4 +61,21 @@ def check(op: str, backend: str) -> None:
         names = ", ".join(map(repr, get_args(Name)))
         raise BackendError(f"{op}: backend is {shown(backend)}; must be one of {names}")
     if backend == "npu":
-        raise BackendError(f"{op}: backend 'npu': {NPU_REASON}; use 'auto' or 'cpu'")
+        try:
+            npu_backend.require(op)
+        except BackendError as error:
+            raise BackendError(f"{op}: backend 'npu': {error}") from error
+
+
+def engine(op: str, backend: str) -> Engine:
+    """Return what computes on arrays in host memory with the backend asked for.
+
+    Raises
+    ------
+    BackendError
+        As `check` does.
+    """
+    check(op, backend)
+    if backend == "npu":
+        return Engine(aclnn.target().name, npu_backend.col2im, npu_backend.im2col)
+    return CPU_ENGINE

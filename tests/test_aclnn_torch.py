@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import importlib.util
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,10 +20,6 @@ from ascend_col2im.rules import checked_geometry
 
 from .runtime.installation import environment, installation, run
 from .runtime.observer import calls, failing, live
-
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("torch_npu") is None, reason="torch-npu is not installed"
-)
 
 SIZES: tuple[dict[str, Any], ...] = tuple(
     dict(zip(("output_size", "kernel_size", "stride", "padding", "dilation"), row, strict=True))

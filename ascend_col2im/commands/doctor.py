@@ -97,6 +97,7 @@ def examine() -> Iterator[Finding]:
     yield Finding("machine", "ok", f"{platform.system()} {platform.machine()}")
     for package in PACKAGES:
         yield _package(package)
+    yield _torch_pair()
     yield _toolkit()
     yield _devices()
     for status in backends.statuses():
@@ -146,6 +147,20 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(map(int, numbers.group().split("."))) if numbers else ()
 
 
+def _torch_pair() -> Finding:
+    """Compare torch's version with torch-npu's, which is built for one minor version of torch."""
+    check = "torch-npu with torch"
+    try:
+        ours, theirs = (_release(metadata.version(name)) for name in ("torch", "torch-npu"))
+    except metadata.PackageNotFoundError:
+        return Finding(check, "not applicable", "not both installed", "pip install torch-npu")
+    versions = f"torch {'.'.join(map(str, ours))}, torch-npu {'.'.join(map(str, theirs))}"
+    if ours[:2] != theirs[:2]:
+        cure = f"pip install 'torch-npu=={ours[0]}.{ours[1]}.*'"
+        return Finding(check, "warn", f"{versions}: not of one version", cure)
+    return Finding(check, "ok", versions)
+
+
 def _toolkit() -> Finding:
     home = os.environ.get("ASCEND_HOME_PATH")
     if not home:
@@ -181,7 +196,8 @@ def _backend(status: backends.Status) -> Finding:
     """Fold ones on a backend: every pixel becomes the number of windows that cover it."""
     check = f"backend {status.name}"
     if not status.runs:
-        return Finding(check, "not applicable", status.reason, "use --backend auto or cpu")
+        state: State = "warn" if os.environ.get("ASCEND_HOME_PATH") else "not applicable"
+        return Finding(check, state, " ".join(status.reason.split()), "use --backend auto or cpu")
     expected = [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
     try:
         image = col2im(np.ones((4, 4), np.float32), 3, 2, backend=cast(backends.Name, status.name))

@@ -41,7 +41,6 @@ def run(request: Request) -> Report:
     """
     (source,) = request.files
     target = request.target
-    backends.check("col2im", request.backend)
     began = time.perf_counter()
     with arrays.open_array(source, request.array) as columns:
         plan = _plan(columns.shape, columns.dtype, request)
@@ -69,7 +68,8 @@ def run(request: Request) -> Report:
 
 def _plan(shape: tuple[int, ...], dtype: np.dtype[Any], request: Request) -> rules.Plan:
     """Check the rules for the whole columns, in their order, without reading an element."""
-    op, target = "col2im", "cpu"
+    op = "col2im"
+    target = backends.engine(op, request.backend).target
     rules.check_dtype(op, "col", dtype.name, target)
     rules.check_col_rank(op, shape)
     given = parameters.col2im_parameters(

@@ -24,6 +24,7 @@ if not hasattr(torch.library, "register_autograd"):
         "pip install --upgrade 'ascend-col2im[torch]'"
     )
 
+from . import npu as npu
 from .calls import dispatch_col2im, dispatch_im2col
 from .drop_in import Fold, Unfold, fold, unfold
 

@@ -335,6 +335,9 @@ WRONG_INPUTS: dict[str, tuple[Any, str]] = {
         "arity: the model takes the inputs 'c', 'x'; 'c', 'x', 'z' given",
     ),
     "missing name": ({"x": COL}, "arity: the model takes the inputs 'c', 'x'; 'x' given"),
+    "no array": ([COL, None], "dtype: input 'x' is object; the model takes float32"),
+    "ragged": ([COL, [[1], [2, 3]]], "dtype: input 'x' is no array of numbers: setting an array"),
+    "a list": ([COL, COL.tolist()], "dtype: input 'x' is float64; the model takes float32"),
     "no names": ({}, "arity: the model takes the inputs 'c', 'x'; none given"),
     "dtype": (
         {"c": np.array(True), "x": COL.astype(np.float64)},

@@ -429,6 +429,7 @@ def test_element_types_that_do_not_exist_are_refused() -> None:
     with pytest.raises(DtypeError, match="col is the unknown element type 999; cpu takes"):
         check_model(model)
     model = graph()
+    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array([4, 5]), "i"))
     model.graph.initializer[0].data_type = 123
     with pytest.raises(FileError, match="shape inference refuses the model: Invalid tensor data"):
         check_model(model)

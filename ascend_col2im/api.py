@@ -276,8 +276,9 @@ def _readable(op: str, name: str, array: object) -> Array:
         messages.refuse(op, "dtype", f"{name} is a masked array; fill it first: {name}.filled(0)")
     try:
         readable = np.asarray(array)
-    except ValueError as error:
-        messages.refuse(op, "dtype", f"{name} is not an array of numbers: {error}")
+    except (TypeError, ValueError, RuntimeError) as error:  # also of foreign conversions
+        reason = messages.one_line(str(error))
+        messages.refuse(op, "dtype", f"{name} is not an array of numbers: {reason}")
     rules.check_dtype(op, name, _name(readable.dtype), "cpu")
     return readable
 

@@ -7,6 +7,7 @@ from typing import Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from .errors import BackendError
+from .messages import shown
 
 Name = Literal["auto", "cpu", "npu"]
 
@@ -39,6 +40,6 @@ def check(op: str, backend: str) -> None:
     """
     if not isinstance(backend, str) or backend not in get_args(Name):
         names = ", ".join(map(repr, get_args(Name)))
-        raise BackendError(f"{op}: backend is {backend!r}; must be one of {names}")
+        raise BackendError(f"{op}: backend is {shown(backend)}; must be one of {names}")
     if backend == "npu":
         raise BackendError(f"{op}: backend 'npu': {NPU_REASON}; use 'auto' or 'cpu'")

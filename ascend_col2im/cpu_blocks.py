@@ -92,7 +92,8 @@ def fold_blocks(
     add = adder(accumulator)
     row = math.prod(geometry.phases) * math.prod(layout.pitch[1:])
     buffer = np.empty(min(layout.planes, N * C) * layout.rows * row, accumulator)
-    wide = np.empty_like(buffer) if image.dtype == np.float16 else None
+    widened = image.dtype == np.float16 and not _flushes_subnormals()
+    wide = np.empty_like(buffer) if widened else None
     for begin in range(0, geometry.cells[0], layout.rows):
         end = min(begin + layout.rows, geometry.cells[0])
         moves: Callable[..., Iterable[_Move]] = _move_table if geometry.K <= TABLE_TAPS else _moves
@@ -201,6 +202,11 @@ def _parts(size: int, stride: int, ends: tuple[int, int]) -> Iterator[tuple[slic
             slice(whole - begin, end - begin),
             slice(0, size % stride),
         )
+
+
+def _flushes_subnormals() -> bool:
+    """Whether this thread takes subnormal numbers for 0, as `torch.set_flush_denormal` asks."""
+    return bool(np.float32(2.0**-149) * np.float32(2.0) == 0)
 
 
 def _widened(columns: Array, buffer: Array) -> Array:

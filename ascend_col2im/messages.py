@@ -27,8 +27,14 @@ class _Repr(reprlib.Repr):
         return repr(value) if bits <= 128 else f"<an integer of {bits} bits>"
 
 
-shown: Final = _Repr().repr
-"""Write any value a user may have passed, in bounded length."""
+def shown(value: object) -> str:
+    """Write any value a user may have passed, in bounded length and on one line."""
+    return one_line(_Repr().repr(value))
+
+
+def one_line(text: str) -> str:
+    """Put a text from elsewhere on one line."""
+    return " ".join(text.split())
 
 
 def refuse(op: str, rule: str, sentence: str) -> NoReturn:

@@ -23,6 +23,8 @@ CASES = {
     "stride and dilation are coprime": Case((8, 7), (3, 4), (2, 3), (1, 2), (2, 1), (3, 2)),
     "window larger than the image": Case((2, 1), (4, 3), (1, 1), (2, 2), (1, 3), (1, 2)),
     "one pixel": Case((1, 1), (1, 1), (1, 1), (0, 0), (0, 0), (1, 1)),
+    "many taps on one pixel": Case((1, 1), (5, 5), (1, 1), (4, 4), (4, 4), (1, 1)),
+    "many taps on two pixels": Case((1, 2), (6, 4), (1, 1), (5, 3), (5, 3), (1, 1)),
     "one window": Case((3, 4), (3, 4), (5, 9), (0, 0), (0, 0), (1, 1)),
     "kernel of one": Case((4, 5), (1, 1), (2, 3), (1, 0), (0, 1), (3, 1)),
     "a row": Case((1, 9), (1, 4), (1, 2), (0, 2), (0, 1), (1, 2)),

@@ -95,6 +95,24 @@ def test_every_kind_of_integer_and_sequence_is_taken(value: Any) -> None:
     np.testing.assert_array_equal(col2im(COL, 3, value), expected)
 
 
+class Unspeakable:
+    def __repr__(self) -> str:
+        raise ValueError("no words")
+
+
+class Verbose:
+    def __repr__(self) -> str:
+        return "line\n" * 1000
+
+
+class Unconvertible:
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        raise self.error
+
+
 def circular() -> list[Any]:
     entries: list[Any] = []
     entries.append(entries)
@@ -131,6 +149,9 @@ def circular() -> list[Any]:
         collections.UserString("22"),
         Index(),
         object(),
+        Unspeakable(),
+        Verbose(),
+        np.ones((2, 2)),
         ml_dtypes.int4(2),
         (2, [2]),
         ((((2, 2),),),),
@@ -142,6 +163,7 @@ def test_what_is_no_integer_is_refused_by_rule(name: str, value: Any) -> None:
     error = refusal(col2im, COL, **{"output_size": 3, "kernel_size": 2, name: value})
     assert error.rule in ("positive", "arity")
     assert len(str(error)) < 300
+    assert "\n" not in str(error)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +178,8 @@ def test_what_is_no_integer_is_refused_by_rule(name: str, value: Any) -> None:
         [[2**70]],
         (row for row in ([1], [2])),
         {1: 2},
+        Unconvertible(TypeError("it lives on another device")),
+        [Unconvertible(RuntimeError("it requires grad\nso detach it"))],
         of((1, 4, 4), "M8[s]"),
         of((1, 4, 4), "m8[s]"),
         of((1, 4, 4), object),
@@ -172,6 +196,7 @@ def test_what_is_no_array_of_numbers_is_refused_by_its_dtype(col: Any) -> None:
         error = refusal(call)
         assert isinstance(error, DtypeError)
         assert len(str(error)) < 500
+        assert "\n" not in str(error)
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
@@ -204,10 +229,14 @@ def test_an_out_that_shares_memory_with_the_input_is_refused() -> None:
     assert (memory == 1).all()
 
 
-@pytest.mark.parametrize("backend", ["gpu", "", None, 3, np.array(["cpu", "npu"]), ["cpu"]])
+@pytest.mark.parametrize(
+    "backend",
+    ["gpu", "", None, 3, np.array(["cpu", "npu"]), ["cpu"], Unspeakable(), "gpu" * 10**6],
+)
 def test_an_unknown_backend_is_refused_by_name(backend: Any) -> None:
-    with pytest.raises(BackendError, match="must be one of 'auto', 'cpu', 'npu'"):
+    with pytest.raises(BackendError, match="must be one of 'auto', 'cpu', 'npu'") as caught:
         col2im(COL, 3, 2, backend=backend)
+    assert len(str(caught.value)) < 300
     with pytest.raises(BackendError, match="must be one of 'auto', 'cpu', 'npu'"):
         im2col(of((1, 3, 3)), 2, backend=backend)
 

@@ -7,11 +7,12 @@ import inspect
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
-from ascend_col2im import RuleError, col2im, im2col
+from ascend_col2im import DtypeError, RuleError, col2im, im2col
 from ascend_col2im.torch_op import Fold, Unfold, fold, unfold
 from tests.cases import CASES
 from tests.oracles import Case
@@ -83,6 +84,19 @@ def test_modules_compile_whole() -> None:
     image = torch.randn(1, 2, 5, 5)
     compiled = torch.compile(network, backend="aot_eager", fullgraph=True)
     assert torch.equal(compiled(image), network(image))
+
+
+def test_modules_are_traced_by_fx() -> None:
+    image = torch.randn(1, 2, 5, 5)
+    network = torch.nn.Sequential(Unfold(3, padding=1), Fold((5, 5), 3, padding=1))
+    traced = torch.fx.symbolic_trace(network)
+    assert torch.equal(traced(image), network(image))
+
+
+def test_what_is_no_tensor_is_refused() -> None:
+    for call in (lambda: fold(None, 4, 2), lambda: unfold(np.ones((1, 4, 4)), 2)):  # type: ignore[arg-type]
+        with pytest.raises(DtypeError, match="must be a torch tensor"):
+            call()  # type: ignore[no-untyped-call]
 
 
 def test_rules_are_those_of_col2im() -> None:

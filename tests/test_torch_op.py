@@ -83,7 +83,7 @@ LAYOUTS = {
 def test_layouts_are_read_in_place_and_never_written(layout: Any, dtype: torch.dtype) -> None:
     col = layout(columns().to(dtype))
     before, version = col.clone(), col._version
-    memory = tensors.array(col)
+    memory = tensors.array("col2im", "col", col)
     assert memory.__array_interface__["data"][0] == col.data_ptr()
     assert memory.shape == col.shape
     assert torch.equal(col2im(col, 4, 2), col2im(col.clone(), 4, 2))
@@ -118,6 +118,16 @@ def test_conjugate_and_negative_views_are_resolved() -> None:
     assert torch.equal(col2im(negative, 4, 2), F.fold(columns(), (4, 4), 2))
     image = col2im(col, 4, 2)
     assert torch.equal(im2col(image.conj(), 2), im2col(image.conj_physical(), 2))
+
+
+def test_subnormal_halves_survive_where_torch_flushes_denormals() -> None:
+    assert torch.set_flush_denormal(True)
+    try:
+        col = torch.full((64, 4, 39 * 39), 2.0**-24, dtype=torch.float16)
+        image = col2im(col, 40, 2)
+        assert image[0, 0, :2, :2].tolist() == [[2.0**-24, 2.0**-23], [2.0**-23, 2.0**-22]]
+    finally:
+        torch.set_flush_denormal(False)
 
 
 def test_a_zero_tensor_is_zero() -> None:

@@ -47,6 +47,16 @@ def test_a_tensor_that_is_not_dense_is_refused(kind: str) -> None:
     assert caught.value.rule == "format"
 
 
+def test_a_tensor_whose_storage_is_freed_is_refused() -> None:
+    freed, image = columns(), torch.zeros(2, 3, 4, 4)
+    freed.untyped_storage().resize_(0)
+    words = "has no memory: its storage has been freed"
+    for call in (lambda: col2im(freed, 4, 2), lambda: im2col(image, 2, out=freed)):
+        with pytest.raises(RuleError, match=words) as caught:
+            call()  # type: ignore[no-untyped-call]
+        assert caught.value.rule == "format"
+
+
 def col2im_call(shape: tuple[int, ...], *sizes: Any, **others: Any) -> tuple[Any, ...]:
     return col2im, shape, sizes, others
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch.autograd import forward_ad
+from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from ascend_col2im import RuleError, col2im, im2col
@@ -130,6 +131,19 @@ def test_gradients_equal_those_of_torch() -> None:
     (found,) = torch.autograd.grad((col2im(col, 4, 2) * weight).sum(), col)
     (expected,) = torch.autograd.grad((F.fold(col, (4, 4), 2) * weight).sum(), col)
     assert torch.equal(found, expected)
+
+
+def test_functionalized_it_equals_eager() -> None:
+    col = torch.randn(4, 2, 12, 9)
+    assert torch.equal(functionalize(fold)(col[0]), fold(col[0]))
+    expected = torch.stack(list(map(fold, col)))
+    assert torch.equal(functionalize(torch.vmap(fold))(col), expected)
+    assert torch.equal(torch.vmap(functionalize(fold))(col), expected)
+
+    def written(col: torch.Tensor) -> torch.Tensor:
+        return col2im(col, 4, 2, out=torch.zeros(2, 3, 4, 4))
+
+    assert torch.equal(functionalize(written)(col[0]), col2im(col[0], 4, 2))
 
 
 def test_a_dual_tensor_keeps_its_tangent() -> None:

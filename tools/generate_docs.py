@@ -60,7 +60,7 @@ def support(language: str) -> str:
             f"`{target.name}`",
             target.product,
             ", ".join(target.dtypes),
-            f"1–{target.max_axes}",
+            f"1-{target.max_axes}",
             str(words["yes" if target.empty_batch else "no"]),
             str(words["runs" if works else "rules"]),
         ]
@@ -119,7 +119,7 @@ def regenerated(text: str) -> str:
         begin, end = f"<!-- generated: {name} -->", f"<!-- end: {name} -->"
         pattern = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
         fresh = f"{begin}\n{part()}\n{end}"
-        text = pattern.sub(lambda _, fresh=fresh: fresh, text)
+        text = pattern.sub(fresh.replace("\\", r"\\"), text)
     return text
 
 

@@ -71,6 +71,8 @@ torch.compiler.allow_in_graph(dispatch_im2col)
 def _check_tensor(op: str, name: str, tensor: torch.Tensor, out: object, backend: str) -> None:
     """Check the device and the rules dtype and format."""
     backends.check(op, backend)
+    if not isinstance(tensor, torch.Tensor):  # which only the drop-ins let through
+        refuse(op, "dtype", f"{name} is of type {type(tensor).__name__}; must be a torch tensor")
     _check_device(op, name, tensor, backend)
     dtype = tensors.dtype_name(tensor)
     rules.check_dtype(op, name, dtype, "cpu")

@@ -15,6 +15,10 @@ from .calls import dispatch_col2im, dispatch_im2col
 if TYPE_CHECKING:
     from ..parameters import Size
 
+# To torch.fx these are leaves, as torch's own functions are.
+torch.fx.wrap("dispatch_col2im")
+torch.fx.wrap("dispatch_im2col")
+
 
 def fold(
     input: torch.Tensor,

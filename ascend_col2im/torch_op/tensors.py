@@ -12,6 +12,7 @@ import torch
 from .. import cpu_fallback, outputs, rules
 from ..errors import MissingExtraError
 from ..geometry import Ints
+from ..messages import refuse
 
 
 def dtype_name(tensor: torch.Tensor) -> str:
@@ -42,7 +43,7 @@ def known_sizes(*lists: Sequence[object]) -> tuple[Ints, ...] | None:
 
 def col2im(col: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None) -> torch.Tensor:
     """Fold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend."""
-    source = array(col)
+    source = array("col2im", "col", col)
     image, target = _output("col2im", "col", col, source, plan, plan.image_shape, out)
     if target.size:
         N, C, geometry = plan.N, plan.C, plan.geometry
@@ -56,7 +57,7 @@ def col2im(col: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None)
 
 def im2col(x: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None) -> torch.Tensor:
     """Unfold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend."""
-    source = array(x)
+    source = array("im2col", "x", x)
     col, target = _output("im2col", "x", x, source, plan, plan.col_shape, out)
     if target.size:
         N, C, geometry = plan.N, plan.C, plan.geometry
@@ -68,12 +69,19 @@ def im2col(x: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None) -
     return col
 
 
-def array(tensor: torch.Tensor) -> Any:
+def array(op: str, name: str, tensor: torch.Tensor) -> Any:
     """Return the tensor's own memory as a NumPy array, whatever its strides.
 
     Unlike `torch.Tensor.numpy`, this leaves the tensor's storage resizable, and takes bfloat16.
+
+    Raises
+    ------
+    RuleError
+        For the rule format, where the storage has been freed, as of sharded parameters.
     """
     if tensor.numel():
+        if not tensor.data_ptr():
+            refuse(op, "format", f"{name} has no memory: its storage has been freed")
         memory = np.asarray(_Memory(tensor))
     else:  # which may have no address
         memory = np.empty(tuple(tensor.shape), _type_string(tensor.dtype))
@@ -122,7 +130,7 @@ def _output(
 ) -> tuple[torch.Tensor, Any]:
     """Return the tensor to write the result into, and its memory."""
     if out is not None:
-        target = array(out)
+        target = array(op, "out", out)
         outputs.check_array(op, shape, name, source, target)
     rules.check_addressable(op, plan, source.itemsize)
     if out is not None:
@@ -135,4 +143,4 @@ def _output(
     except RuntimeError:
         rules.check_free_memory(op, "the result", shape, source.itemsize)
         raise
-    return result, array(result)
+    return result, array(op, "the result", result)

@@ -22,11 +22,25 @@ def apply(operator: Operator, x: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
     `torch.library` serves autograd; it has nothing for forward-mode differentiation and does not
     compose with `torch.func`, so there a `torch.autograd.Function` goes around the operator.
     """
-    if torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
+    if forward_ad._current_level >= 0 or _is_differentiated():
         transformed: Callable[..., torch.Tensor] = _Transformed.apply
         return transformed(x, operator, sizes)
     result: torch.Tensor = operator(x, *sizes)
     return result
+
+
+def _is_differentiated() -> bool:
+    """Whether `torch.func` transforms are active that need more than the operator itself has.
+
+    Through `torch.func.functionalize` it goes as it is, and there a Function could not.
+    """
+    if not torch._C._are_functorch_transforms_active():
+        return False
+    active = {level.key() for level in torch._C._functorch.get_interpreter_stack() or ()}
+    transforms = torch._C._functorch.TransformType
+    return transforms.Functionalize not in active or bool(
+        active & {transforms.Grad, transforms.Jvp}
+    )
 
 
 class _Transformed(torch.autograd.Function):

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 
@@ -33,23 +33,23 @@ DENSE_FORMATS: Final = {0: "NCHW", 2: "ND", 30: "NCDHW", 47: "NCL"}
 """The formats of torch_npu (``aclFormat``) whose memory lies as the strides say."""
 
 
+class Job(NamedTuple):
+    """What one call computes: all that follows from shapes and parameters."""
+
+    call: aclnn.Call
+    rank: int  # of the batched input
+    batched: Ints  # the result as the operator writes it
+    shape: Ints  # the result as torch wants it
+
+
 def _col2im(col: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
-    target = _checked("col2im", "col", col)
-    plan = _col2im_plan(target, tuple(col.shape), *map(tuple, sizes))
-    rules.check_addressable("col2im", plan, col.itemsize)
-    shape = (plan.N, plan.C, *plan.geometry.output_size)
-    call = aclnn.col2im_call(plan.geometry, tensors.dtype_name(col))
-    return _run(target, call, col, 3, shape).view(plan.image_shape)
+    target, dtype = _checked("col2im", "col", col)
+    return _run(target, _col2im_job(target, dtype, tuple(col.shape), *map(tuple, sizes)), col)
 
 
 def _im2col(x: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
-    target = _checked("im2col", "x", x)
-    plan = _im2col_plan(target, tuple(x.shape), *map(tuple, sizes))
-    rules.check_addressable("im2col", plan, x.itemsize)
-    geometry = plan.geometry
-    shape = (plan.N, plan.C * geometry.K, geometry.L)
-    call = aclnn.im2col_call(geometry)
-    return _run(target, call, x, 2 + geometry.axes, shape).view(plan.col_shape)
+    target, dtype = _checked("im2col", "x", x)
+    return _run(target, _im2col_job(target, dtype, tuple(x.shape), *map(tuple, sizes)), x)
 
 
 def _or_on_cpu(op: str, kernel: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
@@ -79,10 +79,10 @@ _LIBRARY.impl("col2im", _or_on_cpu("col2im", _col2im), "PrivateUse1")
 _LIBRARY.impl("im2col", _or_on_cpu("im2col", _im2col), "PrivateUse1")
 
 
-def _checked(op: str, name: str, tensor: torch.Tensor) -> str:
-    """Check what only the device can tell; return the name of its target."""
-    target = _target()
-    rules.check_dtype(op, name, tensors.dtype_name(tensor), target)
+def _checked(op: str, name: str, tensor: torch.Tensor) -> tuple[str, str]:
+    """Check what only the device can tell; return the names of its target and of the dtype."""
+    target, dtype = _target(), tensors.dtype_name(tensor)
+    rules.check_dtype(op, name, dtype, target)
     layout = _torch_npu().get_npu_format(tensor)
     if layout not in DENSE_FORMATS:
         refuse(
@@ -91,26 +91,22 @@ def _checked(op: str, name: str, tensor: torch.Tensor) -> str:
             f"{name} has format {layout!r}; must be {' or '.join(DENSE_FORMATS.values())}: "
             f"torch_npu.npu_format_cast({name}, 2)",
         )
-    return target
+    return target, dtype
 
 
-def _run(
-    target: str, call: aclnn.Call, tensor: torch.Tensor, rank: int, shape: Ints
-) -> torch.Tensor:
-    """Compute one call on the tensor's device; return its batched result."""
-    operator = opp.operator(call.names, target)
-    result = torch.empty(shape, dtype=tensor.dtype, device=tensor.device)
+def _run(target: str, job: Job, tensor: torch.Tensor) -> torch.Tensor:
+    """Compute one job on the tensor's device."""
+    operator = opp.operator(job.call.names, target)
+    result = torch.empty(job.batched, dtype=tensor.dtype, device=tensor.device)
     if result.numel():
         npu, index = torch.get_device_module(tensor.device), tensor.device.index
         # The queue that reading a stream's handle empties is that of torch's current device.
         with nullcontext() if npu.current_device() == index else npu.device(index):
-            _launch(operator, call, tensor, result, rank)
-    return result
+            _launch(operator, job, tensor, result)
+    return result if job.shape == job.batched else result.view(job.shape)
 
 
-def _launch(
-    operator: opp.Operator, call: aclnn.Call, tensor: torch.Tensor, result: torch.Tensor, rank: int
-) -> None:
+def _launch(operator: opp.Operator, job: Job, tensor: torch.Tensor, result: torch.Tensor) -> None:
     """Launch on the current stream of torch's current device, which is the tensors'."""
     scratch = []
 
@@ -118,10 +114,10 @@ def _launch(
         scratch.append(torch.empty(size, dtype=torch.uint8, device=tensor.device))
         return scratch[0].data_ptr()
 
-    source, target = _view(tensor, rank), _view(result, result.ndim)
+    source, target = _view(tensor, job.rank), _view(result, len(job.batched))
     index = tensor.device.index
     with aclnn.Bound(operator.acl, index):
-        aclnn.launch(operator, call, source, target, _stream_handle()(index), workspace)
+        aclnn.launch(operator, job.call, source, target, _stream_handle()(index), workspace)
 
 
 @cache
@@ -162,17 +158,24 @@ def _target() -> str:
 # The plans are the CPU's, which takes an empty batch as torch does: nothing is launched for it. Of
 # the device's own limits, the one on axes is checked here.
 @lru_cache(maxsize=4096)
-def _col2im_plan(target: str, col_shape: Ints, output_size: Ints, *windows: Ints) -> rules.Plan:
-    rules.check_col_rank("col2im", col_shape)
-    given = parameters.col2im_parameters(
-        "col2im", target, output_size, *_paired("col2im", *windows)
-    )
-    return rules.col2im_plan("col2im", col_shape, given, "cpu")
+def _col2im_job(
+    target: str, dtype: str, col_shape: Ints, output_size: Ints, *windows: Ints
+) -> Job:
+    op = "col2im"
+    rules.check_col_rank(op, col_shape)
+    given = parameters.col2im_parameters(op, target, output_size, *_paired(op, *windows))
+    plan = rules.col2im_plan(op, col_shape, given, "cpu")
+    rules.check_addressable(op, plan, getattr(torch, dtype).itemsize)
+    call = aclnn.col2im_call(plan.geometry, dtype)
+    return Job(call, 3, (plan.N, plan.C, *plan.geometry.output_size), plan.image_shape)
 
 
 @lru_cache(maxsize=4096)
-def _im2col_plan(target: str, image_shape: Ints, *windows: Ints) -> rules.Plan:
-    given = parameters.im2col_parameters(
-        "im2col", target, image_shape, *_paired("im2col", *windows)
-    )
-    return rules.im2col_plan("im2col", image_shape, given, "cpu")
+def _im2col_job(target: str, dtype: str, image_shape: Ints, *windows: Ints) -> Job:
+    op = "im2col"
+    given = parameters.im2col_parameters(op, target, image_shape, *_paired(op, *windows))
+    plan = rules.im2col_plan(op, image_shape, given, "cpu")
+    rules.check_addressable(op, plan, getattr(torch, dtype).itemsize)
+    call, geometry = aclnn.im2col_call(plan.geometry), plan.geometry
+    batched = (plan.N, plan.C * geometry.K, geometry.L)
+    return Job(call, 2 + geometry.axes, batched, plan.col_shape)

@@ -10,7 +10,7 @@ import errno
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Final, NoReturn
 
@@ -79,7 +79,8 @@ def _fail(
     ctx: click.Context, error: str, message: str, exit_code: int, rule: str | None = None
 ) -> NoReturn:
     if ctx.meta[_AS_JSON]:
-        show_json({"error": error, "rule": rule, "message": message, "exit_code": exit_code})
+        with suppress(FileError):  # where standard output takes nothing, the code says it alone
+            show_json({"error": error, "rule": rule, "message": message, "exit_code": exit_code})
     else:
         click.echo(f"Error: {message}", err=True)
     ctx.exit(exit_code)

@@ -19,7 +19,7 @@ from onnx.reference.op_run import OpRun
 
 from . import rules
 from .errors import BackendError, Col2ImError, FileError, RuleError
-from .messages import refuse
+from .messages import one_line, refuse
 from .onnx_checker import check_model
 from .onnx_model import contains_col2im, dtype_name, label_of, read, refuse_file, subject
 from .onnx_op import onnx_col2im
@@ -54,7 +54,7 @@ class Col2Im(OpRun):
         strides: Sequence[int] | None = None,
     ) -> tuple[Array]:
         try:
-            if col.dtype.kind in "OUST":
+            if _dtype_name(col) == "string":
                 rules.check_dtype("col2im", "col", "string", "cpu")
             return (onnx_col2im(col, image_shape, block_shape, dilations, pads, strides),)
         except RuleError as error:
@@ -128,9 +128,7 @@ class PreparedModel(BackendRep):
         unknown = [name for name in feeds if name not in self._types]
         if missing or unknown:
             self._refuse_inputs(f"{', '.join(map(repr, feeds)) or 'none'} given")
-        for name, value in feeds.items():
-            self._check_dtype(name, value)
-        return feeds
+        return {name: self._checked(name, value) for name, value in feeds.items()}
 
     def _refuse_inputs(self, given: str) -> None:
         needed = ", ".join(
@@ -139,14 +137,29 @@ class PreparedModel(BackendRep):
         )
         refuse(self._label, "arity", f"the model takes the inputs {needed}; {given}")
 
-    def _check_dtype(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
+        """Return an input, as an array where the model takes a tensor, or refuse its dtype."""
         elem_type = self._types[name].tensor_type.elem_type
-        if not elem_type or not isinstance(value, (np.ndarray, np.generic)):
-            return
+        if not elem_type:
+            return value
+        try:
+            array = value if isinstance(value, (np.ndarray, np.generic)) else np.asarray(value)
+        except (TypeError, ValueError, RuntimeError) as error:
+            reason = one_line(str(error))
+            refuse(self._label, "dtype", f"input {name!r} is no array of numbers: {reason}")
         needed = dtype_name(elem_type)
-        given = "string" if value.dtype.kind in "OUST" else value.dtype.name
+        given = _dtype_name(array)
         if given != needed:
             refuse(self._label, "dtype", f"input {name!r} is {given}; the model takes {needed}")
+        return array
+
+
+def _dtype_name(array: Array | np.generic) -> str:
+    """Return the name of an array's dtype, "string" for all the ways in which NumPy has text."""
+    text = array.dtype.kind in "UST" or (
+        array.dtype.kind == "O" and all(isinstance(each, (str, bytes)) for each in array.flat)
+    )
+    return "string" if text else array.dtype.name
 
 
 class Col2ImBackend(Backend):

@@ -111,7 +111,7 @@ def inferred(label: str, model: onnx.ModelProto) -> onnx.ModelProto:
         _keep_constants(probed.graph)
         _add_probes(probed.graph)
         return shape_inference.infer_shapes(probed, data_prop=True)
-    except (shape_inference.InferenceError, RuntimeError) as error:
+    except (shape_inference.InferenceError, RuntimeError, ValueError) as error:
         refuse_file(label, "ONNX's shape inference refuses the model", error)
 
 
@@ -201,4 +201,7 @@ def dtype_name(elem_type: int | None) -> str:
     """Return NumPy's (ml_dtypes') name of an ONNX element type, and "string" for strings."""
     if elem_type == onnx.TensorProto.STRING:
         return "string"
-    return str(helper.tensor_dtype_to_np_dtype(elem_type or 0).name)
+    try:
+        return str(helper.tensor_dtype_to_np_dtype(elem_type or 0).name)
+    except KeyError:
+        return f"the unknown element type {elem_type}"

@@ -335,6 +335,11 @@ WRONG_INPUTS: dict[str, tuple[Any, str]] = {
         "arity: the model takes the inputs 'c', 'x'; 'c', 'x', 'z' given",
     ),
     "missing name": ({"x": COL}, "arity: the model takes the inputs 'c', 'x'; 'x' given"),
+    "no array": ([np.array(True), None], "dtype: input 'x' is object; the model takes float32"),
+    "a list": (
+        [np.array(True), COL.tolist()],
+        "dtype: input 'x' is float64; the model takes float32",
+    ),
     "no names": ({}, "arity: the model takes the inputs 'c', 'x'; none given"),
     "dtype": (
         {"c": np.array(True), "x": COL.astype(np.float64)},
@@ -356,6 +361,11 @@ def test_wrong_inputs_are_refused(inputs: Any, message: str, tmp_path: Path) -> 
     with pytest.raises(RuleError) as told:
         run_model(path, inputs)
     assert str(told.value) == f"{path}: {message}"
+
+
+def test_a_ragged_list_is_no_input() -> None:
+    with pytest.raises(DtypeError, match="input 'x' is no array of numbers: setting an array"):
+        Col2ImBackend.run_model(FOLD, [[[1], [2, 3]]])
 
 
 def test_big_endian_input_is_the_same_dtype() -> None:

@@ -421,3 +421,15 @@ def test_truncated_external_data_is_refused(tmp_path: Path) -> None:
     (tmp_path / "weights.bin").write_bytes(b"123")
     with pytest.raises(FileError, match=r"i.*cannot be read|weights\.bin"):
         check_model(path)
+
+
+def test_element_types_that_do_not_exist_are_refused() -> None:
+    model = graph()
+    model.graph.input[0].type.tensor_type.elem_type = 999
+    with pytest.raises(DtypeError, match="col is the unknown element type 999; cpu takes"):
+        check_model(model)
+    model = graph()
+    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array([4, 5]), "i"))
+    model.graph.initializer[0].data_type = 123
+    with pytest.raises(FileError, match="shape inference refuses the model: Invalid tensor data"):
+        check_model(model)

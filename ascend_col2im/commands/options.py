@@ -11,6 +11,7 @@ import click
 
 from .. import backends
 from ..geometry import Ints
+from ..messages import shown
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Sizes = int | Ints
@@ -84,7 +85,7 @@ def _parsed_by(parse: Callable[[str], Padding], form: str) -> Callable[..., Padd
         try:
             return parse(text)
         except ValueError:
-            raise click.BadParameter(f"{text!r} is not {form}") from None
+            raise click.BadParameter(f"{shown(text)} is not {form}") from None
 
     return callback
 

@@ -76,7 +76,7 @@ def _usual_log(what: str) -> Path:
 def _watching(plan: Plan) -> Iterator[Watch]:
     for name, text in plan.facts.items():
         click.echo(f"{name}: {text}", err=True)
-    if not people_look_at(sys.stderr.isatty()):
+    if not people_look_at(sys.stderr):
         yield _told_by_line()
         return
     from rich import progress as bars

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TextIO
 
 import click
+
+from ..errors import FileError
 
 LONG_BYTES: Final = 256 * 1024 * 1024
 """Work on more than this, a good part of a second, shows a progress bar."""
@@ -41,15 +44,24 @@ def show(report: Report, as_json: bool) -> None:
         _show_table(report.table)
     if report.lines:
         if report.table is not None:
-            click.echo()
+            _print("")
         width = max(len(name) for name, _ in report.lines)
         for name, text in report.lines:
-            click.echo(f"{name:<{width}}  {text}")
+            _print(f"{name:<{width}}  {text}")
 
 
 def show_json(facts: Mapping[str, object]) -> None:
     """Print one JSON object on one line of stdout."""
-    click.echo(json.dumps(facts, allow_nan=False))
+    _print(json.dumps(facts, allow_nan=False))
+
+
+def _print(line: str) -> None:
+    try:
+        click.echo(line)
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # the reader has seen enough; click ends the command
+            raise
+        raise FileError(f"standard output: cannot be written: {error.strerror}") from error
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -58,7 +70,7 @@ def shape_text(shape: Sequence[int]) -> str:
 
 
 def _show_table(table: Table) -> None:
-    if people_look_at(sys.stdout.isatty()):
+    if people_look_at(sys.stdout):
         from rich.console import Console
         from rich.table import Table as RichTable
         from rich.text import Text
@@ -71,18 +83,20 @@ def _show_table(table: Table) -> None:
     widths = [max(map(len, column)) for column in zip(table.headers, *table.rows, strict=True)]
     for row in (table.headers, *table.rows):
         cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+        _print("  ".join(cells).rstrip())
 
 
-def people_look_at(is_terminal: bool) -> bool:
+def people_look_at(stream: TextIO | None) -> bool:
     """Tell whether lines and colours help; https://no-color.org says when colours do not."""
-    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    if stream is None or not stream.isatty():  # None where the command was started without it
+        return False
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 @contextmanager
 def progress(what: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
     """Show a bar on stderr where that is a terminal and the work long; yield its advance."""
-    if total_bytes <= LONG_BYTES or not people_look_at(sys.stderr.isatty()):
+    if total_bytes <= LONG_BYTES or not people_look_at(sys.stderr):
         yield lambda done_bytes: None
         return
     from rich import progress as bars

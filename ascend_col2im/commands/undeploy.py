@@ -16,7 +16,13 @@ from . import plans
 @plans.log_file
 @plans.dry_run
 def undeploy(vendor: str, install_path: Path | None, log: Path | None, dry_run: bool) -> None:
-    """Remove a deployed package and its entry in the order of vendors."""
+    """Remove a deployed package and its entry in the order of vendors.
+
+    \b
+      ascend-col2im undeploy
+    A package in a directory of your own:
+      ascend-col2im undeploy --install-path ~/packages
+    """  # noqa: D301
     toolkit = cann.toolkit()
     where = deploying.place(toolkit, vendor, install_path)
     if plans.carry_out(deploying.removal(where, toolkit), dry_run=dry_run, log=log):

@@ -94,7 +94,7 @@ def test_in_a_pipe_each_step_is_a_line(tmp_path: Path, capfd: pytest.CaptureFixt
 def test_on_a_terminal_a_bar_shows_the_step_at_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(plans, "people_look_at", lambda is_terminal: True)
+    monkeypatch.setattr(plans, "people_look_at", lambda stream: True)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")

@@ -27,8 +27,7 @@ public:
         }
         const bool same = width_.windows == width_.length && width_.residues == width_.stride &&
                           width_.stride <= kMaxWoven && width_.length <= mostPhase();
-        const bool oneRun = height_.stride == 1 && width_.length * width_.stride == width_.pixels;
-        return same && (oneRun || width_.length * width_.stride % perBlock_ == 0);
+        return same && (woven() || oneRun() || alignedRows());
     }
 
     Plan best()
@@ -47,6 +46,7 @@ public:
         tiling_.columns = static_cast<uint32_t>(columns);
         tiling_.columnTiles = tilesOf(width_.length, columns);
         tiling_.pitch = static_cast<uint32_t>(roundUp(columns, unit));
+        tiling_.rowPitch = static_cast<uint32_t>(rowPitch(tiling_.pitch));
         int64_t rows = std::min({most / tiling_.pitch, height_.length, kMaxRuns});
         if (!fitsGap(Wide(width_.windows) * size_) || !fitsGap(Wide(height_.stride) * width_.pixels * size_)) {
             rows = 1;
@@ -65,18 +65,39 @@ public:
     }
 
 private:
+    static constexpr int64_t kLanes = 16;
     static constexpr int64_t kMaxTiles = 512; // along the rows, that are compared
 
-    int64_t seamPlaces() const
+    // Rows of so many elements until one begins at the same place of a block.
+    int64_t seamPlaces(int64_t pitch) const
     {
-        int64_t places = perBlock_;
-        while (places > 1 && tiling_.pitch * places / 2 % perBlock_ == 0) {
-            places /= 2;
+        int64_t places = 1;
+        while (pitch * places % perBlock_ != 0) {
+            places *= 2;
         }
         return places;
     }
 
     int64_t residues() const { return std::min(width_.residues, std::min(width_.stride, kMaxWoven)); }
+    // Flat: whether the tile's rows are one run of the image.
+    bool oneRun() const { return height_.stride == 1 && width_.length * width_.stride == width_.pixels; }
+    // Flat: whether the result's rows begin with a block in UB, one behind the other.
+    bool alignedRows() const { return width_.length * width_.stride % perBlock_ == 0; }
+    // Flat: whether the weaving has to give every row a place of its own.
+    bool padded() const { return flat_ && woven() && !oneRun() && !alignedRows(); }
+
+    // Elements from row to row of the result.
+    int64_t rowPitch(int64_t pitch) const
+    {
+        return padded() ? roundUp(pitch * residues(), kLanes) : pitch * residues();
+    }
+
+    // What a phase is a multiple of: sixteen lanes of blocks, or of as many rows as are whole blocks.
+    int64_t phaseUnit() const
+    {
+        return padded() ? kLanes * seamPlaces(width_.length) * width_.length : woven() ? kWovenUnit : kBlock;
+    }
+
     int64_t taps() const { return together_ ? std::min(residues(), width_.taps) : 1; }
     bool woven() const { return residues() > 1; }
 
@@ -86,14 +107,14 @@ private:
         const bool isFloat = size_ == 4;
         const int64_t sums = isFloat && !woven() ? 0 : 4;
         const int64_t weave = !woven() ? 0 : isFloat ? size_ : 2 * size_;
-        return (2 * size_ + (bfloat16_ ? 4 : 0)) * taps() + residues() * (2 * size_ + sums + weave);
+        return (2 * size_ + (bfloat16_ ? 4 : 0)) * taps() + residues() * (2 * size_ + sums + weave) +
+               (padded() ? 2 * size_ * kLanes / width_.length + 1 : 0);
     }
 
     // Most elements of one phase.
     int64_t mostPhase() const
     {
-        const int64_t unit = woven() ? kWovenUnit : kBlock;
-        return (machine_.ubBytes - 4 * kSlack) / bytesPerElement() / unit * unit;
+        return (machine_.ubBytes - 6 * kSlack) / bytesPerElement() / phaseUnit() * phaseUnit();
     }
 
     // The plan with tiles of so many rows.
@@ -101,7 +122,7 @@ private:
     {
         FoldTiling &tiling = tiling_;
         tiling.rows = static_cast<uint32_t>(rows);
-        tiling.phase = static_cast<uint32_t>(roundUp(rows * tiling.pitch, woven() ? kWovenUnit : kBlock));
+        tiling.phase = static_cast<uint32_t>(roundUp(rows * tiling.pitch, phaseUnit()));
         tiling.stage = static_cast<uint32_t>((together_ ? taps() * tiling.phase : rows * tiling.pitch) + kSlack / size_);
         tiling.units = tiling.planes * tiling.axes[kDepth].pixels * height_.residues *
                        tilesOf(height_.length, rows) * tilesOf(width_.residues, tiling.residues) *
@@ -152,7 +173,7 @@ private:
         const double rows = tiling_.rows;
         const double adds = (bfloat16_ ? 2 : 1) * rows * tiling_.pitch / kFloatsPerCycle;
         // Flat: one addition, and seams to zero at as many places of a block as rows have; else an addition a row.
-        const double seams = double(width_.taps) <= double(width_.stride) ? 0 : std::min(rows - 1, double(seamPlaces()));
+        const double seams = double(width_.taps) <= double(width_.stride) ? 0 : std::min(rows - 1, double(seamPlaces(tiling_.pitch)));
         const double additions = double(width_.taps) <= double(width_.stride) ? 1.0 / tiling_.taps : 1;
         return flat_ ? vectorCost(additions + seams, adds + rows) : vectorCost(rows * additions, adds);
     }

@@ -39,7 +39,7 @@ struct FoldTiling {
     uint32_t phase; // elements from residue to residue in UB
     uint32_t stage; // elements of one input buffer
     uint32_t taps; // loaded together
-    uint32_t reserved;
+    uint32_t rowPitch; // elements from row to row of the result in UB
 };
 
 static_assert(sizeof(AxisTiling) == 96, "the host and the device agree on AxisTiling");

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "axis.h"
+#include "seams.h"
 #include "transfer.h"
 #include "transpose.h"
 
@@ -30,7 +31,9 @@ public:
         image_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(image));
         const uint32_t pixels = tiling.phase * tiling.residues;
         pipe.InitBuffer(input_, 2, tiling.stage * sizeof(M));
-        pipe.InitBuffer(output_, 2, pixels * sizeof(M));
+        const bool padded = tiling.rowPitch != tiling.pitch * tiling.residues;
+        const uint32_t results = padded ? tiling.phase / tiling.pitch * tiling.rowPitch : pixels;
+        pipe.InitBuffer(output_, 2, results * sizeof(M));
         if (!Element<T>::kIsFloat || woven_) {
             pipe.InitBuffer(sums_, pixels * sizeof(float));
         }
@@ -38,7 +41,7 @@ public:
             pipe.InitBuffer(cast_, tiling.stage * sizeof(float));
         }
         if (woven_) {
-            pipe.InitBuffer(weft_, pixels * sizeof(M));
+            pipe.InitBuffer(weft_, (pixels + kLanes * kLanes) * sizeof(M)); // the last row is turned in sixteens
             if constexpr (!Element<T>::kIsFloat) {
                 pipe.InitBuffer(rounded_, pixels * sizeof(M));
             }
@@ -201,7 +204,7 @@ private:
             const uint32_t first = static_cast<uint32_t>(width_.windows - behind - ahead + left);
             for (uint32_t tap = 0; tap < group.taps; ++tap) {
                 zeroSeams(input, tap * tiling_.phase + first, static_cast<uint32_t>(behind + ahead),
-                          static_cast<uint32_t>(rows.size() - 1));
+                          static_cast<uint32_t>(rows.size() - 1), tiling_.pitch);
             }
         }
         addGroup(input, group, begin - left, static_cast<uint32_t>(alignUp(left + length, kPerBlock)));
@@ -235,58 +238,6 @@ private:
         input_.FreeTensor(input);
     }
 
-    // Zero `seams` spans of `span` elements, the first at `first`, one window row apart.
-    __aicore__ inline void zeroSeams(const AscendC::LocalTensor<M> &input, uint32_t first, uint32_t span,
-                                     uint32_t seams)
-    {
-        // Seams that many rows apart lie at the same place of a block.
-        const uint32_t period = tiling_.pitch % kPerBlock == 0 ? 1 : kPerBlock / commonPower(tiling_.pitch);
-        for (uint32_t seam = 0; seam < period && seam < seams; ++seam) {
-            const uint32_t repeats = (seams - seam + period - 1) / period;
-            const uint32_t begin = first + seam * tiling_.pitch;
-            for (uint32_t done = 0; done < span;) {
-                const uint32_t offset = (begin + done) % kPerBlock;
-                const uint32_t room = kVectorBytes / sizeof(M) - offset;
-                const uint32_t now = span - done < room ? span - done : room;
-                zeroRepeatedly(input[begin + done - offset], offset, now, repeats,
-                               period * tiling_.pitch / kPerBlock);
-                done += now;
-            }
-        }
-    }
-
-    // The largest power of two that divides both the pitch and a block's elements.
-    __aicore__ inline static uint32_t commonPower(uint32_t pitch)
-    {
-        const uint32_t power = pitch & (~pitch + 1);
-        return power < kPerBlock ? power : kPerBlock;
-    }
-
-    // Zero elements `offset .. offset + count` of one repeat, `repeats` times, `stride` blocks apart.
-    __aicore__ inline void zeroRepeatedly(const AscendC::LocalTensor<M> &input, uint32_t offset, uint32_t count,
-                                          uint32_t repeats, uint32_t stride)
-    {
-        uint64_t mask[2] = {bits(offset, count), bits64(offset, count)};
-        const uint32_t most = stride <= kMaxRepeat ? kMaxRepeat : 1;
-        for (uint32_t done = 0; done < repeats; done += most) {
-            const uint32_t now = repeats - done < most ? repeats - done : most;
-            AscendC::Duplicate(input[done * stride * kPerBlock], static_cast<M>(0.0f), mask,
-                               static_cast<uint8_t>(now), 1, static_cast<uint8_t>(now > 1 ? stride : 0));
-        }
-    }
-
-    // Bits `begin .. begin + count` of a 128-bit mask: its low and its high half.
-    __aicore__ inline static uint64_t below(uint32_t bit) { return bit >= 64 ? ~0ULL : (1ULL << bit) - 1; }
-    __aicore__ inline static uint64_t bits(uint32_t begin, uint32_t count)
-    {
-        return below(begin + count) & ~below(begin);
-    }
-    __aicore__ inline static uint64_t bits64(uint32_t begin, uint32_t count)
-    {
-        const uint32_t end = begin + count;
-        return below(end > 64 ? end - 64 : 0) & ~below(begin > 64 ? begin - 64 : 0);
-    }
-
     __aicore__ inline void add(uint32_t target, const AscendC::LocalTensor<M> &input, uint32_t count)
     {
         AscendC::LocalTensor<float> cast;
@@ -313,7 +264,8 @@ private:
         }
     }
 
-    // result[t * residues + r] = phases[r][t]: the lanes are sixteen equal parts of each phase.
+    // result[t * residues + r] = phases[r][t]: the lanes are sixteen equal parts of each phase. Where the result's
+    // rows would not begin with a block, a part is whole rows and every row is turned by itself.
     __aicore__ inline void weave(const AscendC::LocalTensor<M> &result, const AscendC::LocalTensor<M> &phases)
     {
         AscendC::LocalTensor<M> weft = weft_.template Get<M>();
@@ -321,14 +273,22 @@ private:
         for (uint32_t r = 0; r < tiling_.residues; ++r) {
             lanesToRows(weft, phases[r * tiling_.phase], part, part, tiling_.residues, r);
         }
-        rowsToLanes(result, weft, part * tiling_.residues, part * tiling_.residues);
+        const uint32_t run = tiling_.pitch * tiling_.residues;
+        if (tiling_.rowPitch == run) {
+            rowsToLanes(result, weft, part * tiling_.residues, part * tiling_.residues);
+            return;
+        }
+        const uint32_t rows = part / tiling_.pitch;
+        for (uint32_t row = 0; row < rows; ++row) {
+            rowsToLanes(result[row * tiling_.rowPitch], weft[row * run * kLanes], rows * tiling_.rowPitch, run);
+        }
     }
 
     __aicore__ inline void store(const AscendC::LocalTensor<M> &result)
     {
         const int64_t y = rows_.begin * height_.stride + rowResidue_;
         const int64_t row = ((plane_ * depth_.pixels + z_) * height_.pixels + y) * width_.pixels;
-        const int64_t pitch = static_cast<int64_t>(tiling_.pitch) * tiling_.residues;
+        const int64_t pitch = tiling_.rowPitch;
         const int64_t imagePitch = height_.stride * width_.pixels;
         if (tiling_.residues < width_.stride) {
             for (int64_t i = 0; i < rows_.size(); ++i) {

@@ -14,7 +14,7 @@ AXIS_BYTES = 96
 HEAD = struct.Struct("<4q8I")
 FIELDS = (
     *("planes", "groups", "units", "column_tiles"),
-    *("rows", "columns", "residues", "pitch", "phase", "stage", "taps", "reserved"),
+    *("rows", "columns", "residues", "pitch", "phase", "stage", "taps", "row_pitch"),
 )
 
 

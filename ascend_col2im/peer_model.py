@@ -5,7 +5,8 @@ of sixteen channels into float32 sums in global memory, and the image goes back 
 movement is documented (opp/built-in/op_impl/ai_core/tbe/impl/dynamic/col2im.py of CANN 8.1.RC1
 and aclnn_im2col_backward.cpp of ops-cv); its times are modelled, never measured.
 
-Whatever is not published is decided in its favour, so the times are lower bounds:
+Whatever is not published is decided in its favour, so the times are lower bounds, but for hits in
+L2, which the simulated NPU does not model either:
 
 * a move has no start-up latency beyond what back-to-back moves show, and waiting costs nothing;
 * moves and vector instructions overlap wherever their buffers allow it;
@@ -73,7 +74,7 @@ class Peer:
     moved_bytes, compulsory_bytes
         Global memory traffic, and the least any kernel would need.
     time_us
-        Modelled time per assumption on bursts, without launch cost: a lower bound.
+        Modelled time per assumption on bursts, without launch cost.
     floor_us
         The compulsory bytes at the full bandwidth.
     """

@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 @options.json_output
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Show what is installed and what works, ending in a computation on each backend.
+    """Show what is installed, and compute on every backend.
 
     States: ok; warn (something here is not as it should be, the rest works); fail; not applicable
     (not installed or not present, and not needed). The exit code is that of the worst failure, or

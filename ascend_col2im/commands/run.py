@@ -71,7 +71,7 @@ def run(
     backend: backends.Name,
     as_json: bool,
 ) -> None:
-    """Fold columns into an image: an example, a file, an ONNX model, a picture.
+    """Fold columns into an image: an example, file, model or picture.
 
     SIZES is one number for every axis, or one per axis: 8 or 4,5. For an image with a single
     axis, end it with a comma: 5,

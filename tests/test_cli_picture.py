@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,7 @@ BAD_PICTURES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "missing": ("in.png", lambda path: None, "does not exist"),
     "directory": ("in.png", Path.mkdir, "is a directory; name a picture in it"),
     "empty": ("in.png", Path.touch, "is empty"),
+    "pipe": ("in.png", os.mkfifo, "is not a regular file; save the picture in one"),
     "text": ("in.png", lambda path: path.write_text("text"), "is no picture that Pillow can read"),
     "cut png": ("in.png", _cut, "cannot be read: "),
     "cut jpg": ("in.jpg", _cut, "cannot be read: "),

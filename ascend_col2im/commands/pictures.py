@@ -137,6 +137,8 @@ def _check_source(path: Path) -> None:
         raise FileError(f"{path}: is a directory; name a picture in it")
     if not path.exists():
         raise FileError(f"{path}: does not exist")
+    if not path.is_file():
+        raise FileError(f"{path}: is not a regular file; save the picture in one")
     if path.stat().st_size == 0:
         raise FileError(f"{path}: is empty")
 

@@ -168,9 +168,10 @@ BAD_SOURCES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     ),
     "a thousand arrays": (
         "col.npz",
-        lambda path: np.savez(path, **{f"a{i}": ONES for i in range(1000)}),
-        "{path}: holds 1000 arrays, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, "
-        "a14, a15, ...; choose with --array NAME",
+        lambda path: np.savez(path, *[ONES] * 1000),
+        "{path}: holds 1000 arrays, "
+        + ", ".join(f"arr_{i}" for i in range(16))
+        + ", ...; choose with --array NAME",
     ),
     "no arrays": ("col.npz", np.savez, "{path}: holds 0 arrays, none"),
     "encrypted": ("col.npz", _encrypted, "{path}: cannot be read as an .npz archive: File 'arr_0"),

@@ -270,6 +270,17 @@ def test_a_file_that_cannot_take_the_picture(
     assert [path.name for path in tmp_path.iterdir()] == ["in.tif"]
 
 
+def test_a_full_disk_is_no_fault_of_the_format(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (200, 200), np.uint8)  # beyond a buffer
+    Image.fromarray(noise).save(tmp_path / "in.png")
+    full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); {COMMAND}"
+    args = ("run", "--image", tmp_path / "in.png", *COVERING, "-o", tmp_path / "out.png")
+    done = python(full, *args, PYTHONDONTWRITEBYTECODE="1")
+    assert done.returncode == 5
+    assert done.stderr == f"Error: {tmp_path}/out.png: cannot be written: File too large\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
+
+
 RULES = {
     "kernel": (("--kernel-size", "99"), "im2col: kernel: kernel_size[0] is 99"),
     "rank": (("--kernel-size", "3,"), "im2col: rank: kernel_size has 1 values; a picture has 2"),

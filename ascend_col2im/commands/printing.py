@@ -80,20 +80,29 @@ def shape_text(shape: Sequence[int]) -> str:
 
 def _show_table(table: Table) -> None:
     rows = [tuple(map(printable, row)) for row in table.rows]
-    if _people_look_at(sys.stdout):
-        from rich.console import Console
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        rich_table = RichTable(*table.headers)
-        for row in rows:
-            rich_table.add_row(*map(Text, row))
-        Console().print(rich_table)
+    if _people_look_at(sys.stdout) and _draw(table.headers, rows):
         return
     widths = [max(map(len, column)) for column in zip(table.headers, *rows, strict=True)]
     for row in (table.headers, *rows):
         cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         _print("  ".join(cells).rstrip())
+
+
+def _draw(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Draw a table, unless the terminal is too narrow to show every word of it."""
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(*headers)
+    for row in rows:
+        drawn.add_row(*map(Text, row))
+    console = Console()
+    unlimited = console.options.update(max_width=10**6)
+    fits = console.measure(drawn, options=unlimited).minimum <= console.width
+    if fits:
+        console.print(drawn)
+    return fits
 
 
 def _people_look_at(stream: TextIO | None) -> bool:

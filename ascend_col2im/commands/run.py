@@ -42,12 +42,10 @@ EVERY_JOB_TAKES: Final = ("files", "backend", "as_json")
 
 
 @click.command(no_args_is_help=False)
-@click.argument(
-    "files", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="[FILES]..."
-)
+@click.argument("files", nargs=-1, type=options.file_name, metavar="[FILES]...")
 @click.option(
     "--image",
-    type=click.Path(readable=False, path_type=Path),
+    type=options.file_name,
     metavar="PICTURE",
     help="Cut this picture into patches, put them back, divide by the overlap, and compare.",
 )

@@ -140,7 +140,7 @@ def test_a_package_without_metadata_is_to_be_installed_again(
             raise version
         return version
 
-    monkeypatch.setattr(doctor.metadata, "version", found)
+    monkeypatch.setattr("ascend_col2im.commands.doctor.metadata.version", found)
     finding = package(extra="fast")
     assert (finding.state, finding.found) == ("warn", "installed without its metadata")
     assert finding.cure.endswith("--force-reinstall")

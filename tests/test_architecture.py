@@ -23,7 +23,7 @@ ROOMS = (
     ("messages", "geometry"),
     ("parameters",),
     ("rules",),
-    ("outputs", "workloads", "toolchain", "simulator", "_abi"),
+    ("outputs", "workloads", "toolchain", "simulator", "peer_model", "_abi"),
     ("cpu_blocks",),
     ("cpu_fallback", "opp"),
     ("aclnn",),

@@ -40,12 +40,35 @@ WORDS = {
     },
 }
 
+CHINESE = {
+    "any machine": "任意机器",
+    "Atlas A2 training": "Atlas A2 训练系列",
+    "Atlas A3 training": "Atlas A3 训练系列",
+    "Atlas 200I/500 A2 inference": "Atlas 200I/500 A2 推理",
+    "Build the operator package, one self-installing file.": "构建算子包（一个自安装文件）。",
+    "Install a package and verify it with a launch.": "安装算子包，并以一次执行加以验证。",
+    "Make a simulated CANN in DIRECTORY.": "在 DIRECTORY 中生成模拟的 CANN。",
+    "Remove a deployed package.": "卸载已部署的算子包。",
+    "Fold columns into an image: an example, file, model or picture.": (
+        "把列折叠成图像：示例、文件、模型或图片。"
+    ),
+    "Show what is installed, and compute on every backend.": (
+        "列出已安装的组件，并在每个后端上计算一次。"
+    ),
+}
+"""Every product and command's first line of help; a new one is missed until it stands here."""
+
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a Markdown table."""
     header = list(header)
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def in_language(language: str, text: str) -> str:
+    """Return a text of the code in the document's language."""
+    return CHINESE[text] if language == "zh" else text
 
 
 def support(language: str) -> str:
@@ -55,7 +78,7 @@ def support(language: str) -> str:
     def row(target: Target) -> list[str]:
         return [
             f"`{target.name}`",
-            target.product,
+            in_language(language, target.product),
             ", ".join(target.dtypes),
             f"1-{target.max_axes}",
             str(words["yes" if target.empty_batch else "no"]),
@@ -70,7 +93,10 @@ def commands(language: str) -> str:
     return table(
         WORDS[language]["command"],
         (
-            [f"`ascend-col2im {name}`", command.get_short_help_str(limit=200)]
+            [
+                f"`ascend-col2im {name}`",
+                in_language(language, command.get_short_help_str(limit=200)),
+            ]
             for name, command in sorted(command_line.commands.items())
         ),
     )

@@ -23,7 +23,7 @@ def deploy(
     log: Path | None,
     dry_run: bool,
 ) -> None:
-    """Install a package and verify it: load it, resolve its functions, launch one.
+    """Install a package and verify it with a launch.
 
     PACKAGE is the .run file, by default the vendor's newest in build_out. What was deployed
     before is replaced only by a package that works, and put back if anything fails.

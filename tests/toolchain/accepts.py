@@ -8,8 +8,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-library = Path(sys.argv[1])
-text = library.read_text(encoding="utf-8").strip()
-aside = ".new" in str(library)
-print(f"found {text}")
-sys.exit(0 if text == "good" or (aside and text == "good aside") else 4)
+
+def main(library: Path) -> int:
+    """Return the exit code for a library."""
+    text = library.read_text(encoding="utf-8").strip()
+    print(f"found {text}")
+    aside = ".new" in str(library)
+    return 0 if text == "good" or (aside and text == "good aside") else 4
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

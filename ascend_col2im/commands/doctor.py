@@ -39,7 +39,7 @@ class Package(NamedTuple):
 
 PACKAGES: Final = (
     Package("numpy", "numpy", "1.26", "the cpu backend"),
-    Package("click", "click", "8.1", "this command"),
+    Package("click", "click", "8.2", "this command"),
     Package("rich", "rich", "13", "tables and progress"),
     Package("ml_dtypes", "ml_dtypes", "0.4", "bfloat16", "onnx"),
     Package("onnx", "onnx", "1.19", "ONNX models", "onnx"),

@@ -45,7 +45,7 @@ CHINESE = {
     "Atlas A2 training": "Atlas A2 训练系列",
     "Atlas A3 training": "Atlas A3 训练系列",
     "Atlas 200I/500 A2 inference": "Atlas 200I/500 A2 推理",
-    "Build the operator package, one self-installing file.": "构建算子包（一个自安装文件）。",
+    "Build the operator package, one self-installing file.": "构建算子包, 即一个自安装文件。",
     "Install a package and verify it with a launch.": "安装算子包，并以一次执行加以验证。",
     "Make a simulated CANN in DIRECTORY.": "在 DIRECTORY 中生成模拟的 CANN。",
     "Remove a deployed package.": "卸载已部署的算子包。",

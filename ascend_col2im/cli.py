@@ -20,7 +20,7 @@ from . import __version__
 from .commands.build import build
 from .commands.deploy import deploy
 from .commands.doctor import doctor
-from .commands.printing import show_json
+from .commands.printing import printable, show_json
 from .commands.run import run
 from .commands.sim import sim
 from .commands.undeploy import undeploy
@@ -66,7 +66,8 @@ def _errors_shown(ctx: click.Context) -> Iterator[None]:
     except OSError as error:  # what no room foresaw, such as a name that is too long
         if error.errno == errno.EPIPE:
             raise
-        message = f"{error.filename}: {error.strerror}"
+        subject = "" if error.filename is None else f"{error.filename}: "
+        message = f"{subject}{error.strerror or error}"
         _fail(ctx, FileError.__name__, message, FileError.exit_code)
     except MemoryError:
         message = "there is not enough free memory for this; give smaller arrays or free some"
@@ -82,7 +83,7 @@ def _fail(
         with suppress(FileError):  # where standard output takes nothing, the code says it alone
             show_json({"error": error, "rule": rule, "message": message, "exit_code": exit_code})
     else:
-        click.echo(f"Error: {message}", err=True)
+        click.echo(f"Error: {printable(message)}", err=True)
     ctx.exit(exit_code)
 
 

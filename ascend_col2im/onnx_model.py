@@ -65,6 +65,8 @@ def read(model: Model, external_data: bool = False) -> onnx.ModelProto:
     if isinstance(model, onnx.ModelProto):
         return model
     label = label_of(model)
+    if os.path.exists(label) and not (os.path.isfile(label) or os.path.isdir(label)):
+        raise FileError(f"{label}: is not a regular file; save the model in one")
     try:
         return onnx.load(label, format="protobuf", load_external_data=external_data)
     except OSError as error:

@@ -173,7 +173,8 @@ def test_people_get_a_drawn_table_and_pipes_do_not() -> None:
     assert "┏━━━━━┳" in on_terminal(["run"], **environment)
     plain = invoke("run").stdout
     assert plain.isascii()
-    for reason in ({"NO_COLOR": "1"}, {"NO_COLOR": "", "TERM": "dumb"}):
+    narrow = {"NO_COLOR": "", "COLUMNS": "20"}
+    for reason in ({"NO_COLOR": "1"}, {"NO_COLOR": "", "TERM": "dumb"}, narrow):
         assert on_terminal(["run"], **reason).replace("\r\n", "\n") == plain
 
 
@@ -262,6 +263,9 @@ USAGE = {
     "sizes of a model": (("run", "m.onnx", *FOLD), "run MODEL.onnx takes no --output-size"),
     "fraction": (("run", "--stride", "1.5"), "'1.5' is not an integer or a list of them"),
     "nothing": (("run", "--stride", ""), "'' is not an integer or a list of them"),
+    "no name": (("run", ""), "the name is empty"),
+    "no picture": (("run", "--image", ""), "the name is empty"),
+    "no target": (("run", "-o", ""), "the name is empty"),
     "gap": (("run", "--stride", "1,,2"), "'1,,2' is not an integer or a list of them"),
     "long": (
         ("run", "--stride", "9" * 5000),

@@ -98,25 +98,61 @@ def test_versions_are_compared_as_numbers() -> None:
     assert doctor._release("2.4") < doctor._release("2.13.0.dev1")
 
 
-def test_a_broken_optional_package_does_not_break_the_rest() -> None:
-    hidden = """
-import sys
-from importlib import metadata
-found = metadata.version
-metadata.version = lambda name: "9.9" if name == "torch-npu" else found(name)
-class Broken:
-    def find_spec(self, name, path=None, target=None):
-        if name == "torch_npu":
-            raise OSError("libascendcl.so: cannot open shared object file\\nmore")
-sys.meta_path.insert(0, Broken())
-"""
-    done = python(hidden + COMMAND, "doctor", "--json")
+BROKEN = {
+    "raises": (
+        "raise OSError('libascendcl.so: cannot open shared object file\\nmore')",
+        "9.9 does not load: libascendcl.so: cannot open shared object file",
+    ),
+    "exits": ("raise SystemExit", "9.9 does not load: SystemExit"),
+    "ends the process": (
+        "import os, sys; print('x', flush=True); sys.stderr.write('FATAL'); os._exit(2)",
+        "9.9 does not load: FATAL",
+    ),
+    "crashes": (
+        "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)",
+        "9.9 does not load: its process ends with code -11",
+    ),
+    "prints": ("print('{')", "9.9, for torch tensors on an NPU"),
+}
+
+
+@pytest.mark.parametrize(("code", "found"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_optional_package_does_not_break_the_rest(
+    tmp_path: Path, code: str, found: str
+) -> None:
+    (tmp_path / "torch_npu.py").write_text(code)
+    information = tmp_path / "torch_npu-9.9.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: torch-npu\nVersion: 9.9\n")
+    done = python(COMMAND, "doctor", "--json", PYTHONPATH=str(tmp_path))
     assert done.returncode == 0, done.stderr
     checks = {check["check"]: check for check in json.loads(done.stdout)["checks"]}
-    assert checks["torch-npu"]["state"] == "warn"
-    assert checks["torch-npu"]["found"] == (
-        "9.9 does not load: libascendcl.so: cannot open shared object file"
-    )
+    assert checks["torch-npu"]["found"] == found
+    assert checks["torch-npu"]["state"] == ("ok" if code == "print('{')" else "warn")
+
+
+@pytest.mark.parametrize("version", [None, KeyError("Version")], ids=["none", "no field"])
+def test_a_package_without_metadata_is_to_be_installed_again(
+    version: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(name: str) -> object:
+        if isinstance(version, KeyError):
+            raise version
+        return version
+
+    monkeypatch.setattr("ascend_col2im.commands.doctor.metadata.version", found)
+    finding = package(extra="fast")
+    assert (finding.state, finding.found) == ("warn", "installed without its metadata")
+    assert finding.cure.endswith("--force-reinstall")
+
+
+def test_a_package_that_never_loads_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sleepy.py").write_text("import time; time.sleep(60)")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(doctor, "LOAD_SECONDS", 0.5)
+    assert package(module="sleepy").found.endswith("does not load: it is not done after 0.5 s")
 
 
 def test_a_backend_that_computes_wrongly_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from .command_line import fails, invoke
+from .command_line import COMMAND, ROOT, fails, invoke, python
 
 Array = npt.NDArray[Any]
 
@@ -164,6 +166,13 @@ BAD_SOURCES: dict[str, tuple[str, Callable[[Path], object], str]] = {
         lambda path: np.savez(path, a=ONES, b=ONES),
         "{path}: holds 2 arrays, a, b; choose with --array NAME",
     ),
+    "a thousand arrays": (
+        "col.npz",
+        lambda path: np.savez(path, *[ONES] * 1000),
+        "{path}: holds 1000 arrays, "
+        + ", ".join(f"arr_{i}" for i in range(16))
+        + ", ...; choose with --array NAME",
+    ),
     "no arrays": ("col.npz", np.savez, "{path}: holds 0 arrays, none"),
     "encrypted": ("col.npz", _encrypted, "{path}: cannot be read as an .npz archive: File 'arr_0"),
     "damaged": (
@@ -253,3 +262,41 @@ def test_a_protected_target_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (tmp_path / "locked" / "image.npy", "is not writable; choose another"),
     ):
         assert fails(5, "run", tmp_path / "col.npy", *SIMPLE, "-o", target).endswith(words)
+
+
+NAMES = {
+    "line and colour": (b"\n\x1b[31m.npy", r"\n\x1b[31m.npy"),
+    "no UTF-8": (b"\xff.npy", r"\udcff.npy"),
+    "not in Latin-1": ("é漢.npy".encode(), r"é\u6f22.npy"),
+}
+
+
+@pytest.mark.parametrize(("name", "shown"), NAMES.values(), ids=NAMES)
+@pytest.mark.parametrize("exists", [True, False], ids=["in a report", "in a message"])
+def test_names_are_shown_as_the_terminal_can_show_them(
+    tmp_path: Path, name: bytes, shown: str, exists: bool
+) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
+    if exists:
+        np.save(path, ONES)
+    result = subprocess.run(
+        [sys.executable, "-c", COMMAND, "run", path, *SIMPLE, "-o", tmp_path / "image.npy"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1:strict", "PYTHONUTF8": "1"},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == (0 if exists else 5), result.stderr
+    text = (result.stdout if exists else result.stderr).decode("latin-1")
+    assert f"{tmp_path}/{shown}: " in text
+    assert text.count("\n") == (4 if exists else 1)
+
+
+def test_a_current_directory_that_is_gone_is_named_with_the_target(tmp_path: Path) -> None:
+    np.save(tmp_path / "col.npy", ONES)
+    gone = tmp_path / "gone"
+    code = f"import os; os.mkdir({str(gone)!r}); os.chdir({str(gone)!r}); os.rmdir({str(gone)!r})"
+    done = python(f"{code}\n{COMMAND}", "run", tmp_path / "col.npy", *SIMPLE, "-o", "image.npy")
+    assert done.returncode == 5
+    assert done.stderr == "Error: image.npy: cannot be written: No such file or directory\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,7 @@ BAD_PICTURES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "missing": ("in.png", lambda path: None, "does not exist"),
     "directory": ("in.png", Path.mkdir, "is a directory; name a picture in it"),
     "empty": ("in.png", Path.touch, "is empty"),
+    "pipe": ("in.png", os.mkfifo, "is not a regular file; save the picture in one"),
     "text": ("in.png", lambda path: path.write_text("text"), "is no picture that Pillow can read"),
     "cut png": ("in.png", _cut, "cannot be read: "),
     "cut jpg": ("in.jpg", _cut, "cannot be read: "),
@@ -266,6 +268,17 @@ def test_a_file_that_cannot_take_the_picture(
     said = fails(5, "run", "--image", tmp_path / "in.tif", *COVERING, "-o", tmp_path / name)
     assert said.startswith(f"{tmp_path / name}: {message}")
     assert [path.name for path in tmp_path.iterdir()] == ["in.tif"]
+
+
+def test_a_full_disk_is_no_fault_of_the_format(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (200, 200), np.uint8)  # beyond a buffer
+    Image.fromarray(noise).save(tmp_path / "in.png")
+    full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); {COMMAND}"
+    args = ("run", "--image", tmp_path / "in.png", *COVERING, "-o", tmp_path / "out.png")
+    done = python(full, *args, PYTHONDONTWRITEBYTECODE="1")
+    assert done.returncode == 5
+    assert done.stderr == f"Error: {tmp_path}/out.png: cannot be written: File too large\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
 
 
 RULES = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from ascend_col2im.errors import EXIT_CODES, Col2ImError
 from ascend_col2im.facts import ACCUMULATORS, TARGETS
 from ascend_col2im.rules import RULES
 from tools import generate_docs
+
+from .test_architecture import ROOMS
 
 ROOT = Path(__file__).parent.parent
 READMES = ("README.md", "README.zh-CN.md")
@@ -53,6 +56,18 @@ def test_documents_name_every_command_option_rule_code_and_dtype() -> None:
     for readme in READMES:
         assert all(f"`{target}`" in text_of(readme) for target in TARGETS)
         assert all(dtype in text_of(readme) for dtype in ACCUMULATORS)
+
+
+def test_the_architecture_names_every_room() -> None:
+    named = re.findall(r"`([\w/.*]+)`", text_of("ARCHITECTURE.md"))
+    rooms = [Path(name).name.removesuffix(".py") for name in named]
+    for room in (room for row in ROOMS for room in row):
+        assert any(fnmatch(room, pattern) for pattern in rooms), room
+
+
+def test_every_command_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--help"], standalone_mode=False)
+    assert "..." not in capsys.readouterr().out.partition("Commands:")[2]
 
 
 def test_every_error_class_has_an_exit_code_of_its_own_or_its_parents() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -391,6 +392,12 @@ def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError) as told:
         check_model(tmp_path)
     assert str(told.value) == f"{tmp_path}: cannot be read: Is a directory"
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.onnx")
+    with pytest.raises(FileError, match=r"pipe.onnx: is not a regular file; save the model in"):
+        check_model(tmp_path / "pipe.onnx")
 
 
 def save_with_external_shape(directory: Path, image_shape: list[int]) -> Path:

@@ -41,12 +41,43 @@ WORDS = {
     },
 }
 
+CHINESE = {
+    "Build the operator package as one self-installing .run file.": (
+        "构建算子包，得到一个可自行安装的 .run 文件。"
+    ),
+    "Install a package and verify it: load it, resolve its functions, launch one.": (
+        "安装算子包并验证：加载、解析函数、实际启动一次。"
+    ),
+    "Make a simulated CANN in DIRECTORY: a toolkit, its runtime and a model of the NPU.": (
+        "在指定目录中生成模拟的 CANN：工具包、运行时和 NPU 模型。"
+    ),
+    "Remove a deployed package and its entry in the order of vendors.": (
+        "移除已部署的算子包及其在厂商顺序中的条目。"
+    ),
+    "any machine": "任意机器",
+    "Atlas A2 training": "Atlas A2 训练系列",
+    "Atlas A3 training": "Atlas A3 训练系列",
+    "Atlas 200I/500 A2 inference": "Atlas 200I/500 A2 推理",
+    "Fold columns into an image: an example, file, model or picture.": (
+        "把列折叠成图像：示例、文件、模型或图片。"
+    ),
+    "Show what is installed, and compute on every backend.": (
+        "列出已安装的组件，并在每个后端上计算一次。"
+    ),
+}
+"""Every product and command's first line of help; a new one is missed until it stands here."""
+
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a Markdown table."""
     header = list(header)
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def in_language(language: str, text: str) -> str:
+    """Return a text of the code in the document's language."""
+    return CHINESE[text] if language == "zh" else text
 
 
 def support(language: str) -> str:
@@ -58,7 +89,7 @@ def support(language: str) -> str:
         works = runs["cpu" if target.name == "cpu" else "npu"]
         return [
             f"`{target.name}`",
-            target.product,
+            in_language(language, target.product),
             ", ".join(target.dtypes),
             f"1-{target.max_axes}",
             str(words["yes" if target.empty_batch else "no"]),
@@ -73,7 +104,10 @@ def commands(language: str) -> str:
     return table(
         WORDS[language]["command"],
         (
-            [f"`ascend-col2im {name}`", command.get_short_help_str(limit=200)]
+            [
+                f"`ascend-col2im {name}`",
+                in_language(language, command.get_short_help_str(limit=200)),
+            ]
             for name, command in sorted(command_line.commands.items())
         ),
     )

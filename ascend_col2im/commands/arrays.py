@@ -24,6 +24,7 @@ from numpy.lib import format as npy
 
 from ..errors import FileError, MissingExtraError
 from ..geometry import Ints
+from ..messages import listed
 from .new_file import new_file
 
 Array = npt.NDArray[Any]
@@ -330,7 +331,7 @@ def _truncated(label: str, header: _Header, found: int) -> FileError:
 def _member(archive: zipfile.ZipFile, path: Path, name: str | None) -> str:
     """Return the name of the file in the archive that holds the array asked for."""
     members = {member.removesuffix(".npy"): member for member in archive.namelist()}
-    names = ", ".join(members) or "none"
+    names = listed(members)[1:-1] or "none"
     if name is None and len(members) == 1:
         return next(iter(members.values()))
     if name is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import platform
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -39,7 +39,7 @@ class Package(NamedTuple):
 
 PACKAGES: Final = (
     Package("numpy", "numpy", "1.26", "the cpu backend"),
-    Package("click", "click", "8.1", "this command"),
+    Package("click", "click", "8.2", "this command"),
     Package("rich", "rich", "13", "tables and progress"),
     Package("ml_dtypes", "ml_dtypes", "0.4", "bfloat16", "onnx"),
     Package("onnx", "onnx", "1.19", "ONNX models", "onnx"),
@@ -50,6 +50,20 @@ PACKAGES: Final = (
     Package("torch-npu", "torch_npu", "2.4", "torch tensors on an NPU", "npu"),
 )
 """The packages that the project's metadata requires, those it can do without last."""
+
+
+LOAD_SECONDS: Final = 120
+"""How long a package may take to load: torch needs several seconds from a cold disk."""
+
+_LOAD: Final = """
+import importlib, os, sys
+_, module, *sys.path[:] = sys.argv
+try:
+    importlib.import_module(module)
+except BaseException as error:
+    sys.exit((str(error).strip().splitlines() or [type(error).__name__])[0])
+os._exit(0)
+"""
 
 
 class Finding(NamedTuple):
@@ -66,7 +80,7 @@ class Finding(NamedTuple):
 @options.json_output
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Show what is installed and what works, ending in a computation on each backend.
+    """Show what is installed, and compute on every backend.
 
     States: ok; warn (something here is not as it should be, the rest works); fail; not applicable
     (not installed or not present, and not needed). The exit code is that of the worst failure, or
@@ -105,22 +119,41 @@ def examine() -> Iterator[Finding]:
 
 def _package(package: Package) -> Finding:
     name = package.distribution
+    required = f">={package.oldest}"
+    cure = f"pip install --upgrade '{name}{required}'"
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
         return _absent(package)
-    required = f">={package.oldest}"
-    cure = f"pip install --upgrade '{name}{required}'"
+    except KeyError:
+        version = None
+    if version is None:
+        return _unfit(package, "installed without its metadata", f"{cure} --force-reinstall")
     if _release(version) < _release(package.oldest):
         return _unfit(package, f"{version} is too old for {package.use}; needs {required}", cure)
-    try:
-        importlib.import_module(package.module)
-    except Exception as error:  # a foreign package's import may raise anything
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        return _unfit(
-            package, f"{version} does not load: {reason[0]}", f"{cure} --force-reinstall"
-        )
+    if package.module not in sys.modules and (reason := _loading_error(package.module)):
+        return _unfit(package, f"{version} does not load: {reason}", f"{cure} --force-reinstall")
     return Finding(name, "ok", f"{version}, for {package.use}")
+
+
+def _loading_error(module: str) -> str:
+    """Import a module in a process of its own, which a broken one may end; "" if it loads."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _LOAD, module, *sys.path],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LOAD_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"it is not done after {LOAD_SECONDS} s"
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.strip().splitlines() or [f"its process ends with code {done.returncode}"]
+    return said[-1]
 
 
 def _absent(package: Package) -> Finding:

@@ -30,7 +30,10 @@ def new_file(path: Path, sources: Sequence[Path]) -> Iterator[BinaryIO]:
     FileError
         If ``path`` cannot be written, or is one of ``sources``, the files being read.
     """
-    target = Path(os.path.realpath(path))
+    try:
+        target = Path(os.path.realpath(path))
+    except OSError as error:  # the current directory is gone
+        raise writing_error(path, error) from error
     _check_target(path, target, sources)
     part = target.with_name(f".ascend-col2im-{secrets.token_hex(8)}.part")
     try:

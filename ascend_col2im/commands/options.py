@@ -132,9 +132,18 @@ def fold_parameters(command: Command) -> Command:
     return command
 
 
-output_file = click.option(
-    "-o", "--output", type=click.Path(readable=False, path_type=Path), help="The file to write."
-)
+class _FileName(click.Path):
+    """The name of a file: not an empty one, which a path takes for the current directory."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+file_name: Final = _FileName(readable=False, path_type=Path)
+
+output_file = click.option("-o", "--output", type=file_name, help="The file to write.")
 
 array_name = click.option(
     "--array", metavar="NAME", help="Which array of an .npz file, where it holds several."

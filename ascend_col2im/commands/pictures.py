@@ -73,7 +73,8 @@ def read(path: Path) -> Picture:
     except Image.UnidentifiedImageError as error:
         raise FileError(f"{path}: is no picture that Pillow can read") from error
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        raise FileError(f"{path}: cannot be read: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{path}: cannot be read: {reason}") from error
     array = np.asarray(image)
     if image.mode == "I" and array.min() >= 0 and array.max() <= 0xFFFF:
         array = array.astype(np.uint16)  # as Pillow before version 11 opens grey of 16 bits
@@ -113,6 +114,8 @@ def write(path: Path, picture: Picture, planes: npt.NDArray[Any], sources: Seque
         try:
             image.save(stream, file_format, quality=95, icc_profile=picture.colour_profile)
         except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno:  # the system's, not Pillow's
+                raise
             raise FileError(
                 f"{path}: cannot be written as {file_format}: {error}; .png takes grey and RGB "
                 "with or without alpha, .jpg also CMYK, .tif all"
@@ -137,6 +140,8 @@ def _check_source(path: Path) -> None:
         raise FileError(f"{path}: is a directory; name a picture in it")
     if not path.exists():
         raise FileError(f"{path}: does not exist")
+    if not path.is_file():
+        raise FileError(f"{path}: is not a regular file; save the picture in one")
     if path.stat().st_size == 0:
         raise FileError(f"{path}: is empty")
 

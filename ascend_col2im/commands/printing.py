@@ -47,12 +47,21 @@ def show(report: Report, as_json: bool) -> None:
             _print("")
         width = max(len(name) for name, _ in report.lines)
         for name, text in report.lines:
-            _print(f"{name:<{width}}  {text}")
+            _print(f"{name:<{width}}  {printable(text)}")
 
 
 def show_json(facts: Mapping[str, object]) -> None:
     """Print one JSON object on one line of stdout."""
     _print(json.dumps(facts, allow_nan=False))
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would obey, or the encoding of stdout lacks: names may hold any."""
+    visible = "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
+    encoding = sys.stdout.encoding if sys.stdout else "utf-8"
+    return visible.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _print(line: str) -> None:
@@ -70,20 +79,30 @@ def shape_text(shape: Sequence[int]) -> str:
 
 
 def _show_table(table: Table) -> None:
-    if people_look_at(sys.stdout):
-        from rich.console import Console
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        rich_table = RichTable(*table.headers)
-        for row in table.rows:
-            rich_table.add_row(*map(Text, row))
-        Console().print(rich_table)
+    rows = [tuple(map(printable, row)) for row in table.rows]
+    if people_look_at(sys.stdout) and _draw(table.headers, rows):
         return
-    widths = [max(map(len, column)) for column in zip(table.headers, *table.rows, strict=True)]
-    for row in (table.headers, *table.rows):
+    widths = [max(map(len, column)) for column in zip(table.headers, *rows, strict=True)]
+    for row in (table.headers, *rows):
         cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         _print("  ".join(cells).rstrip())
+
+
+def _draw(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Draw a table, unless the terminal is too narrow to show every word of it."""
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(*headers)
+    for row in rows:
+        drawn.add_row(*map(Text, row))
+    console = Console()
+    unlimited = console.options.update(max_width=10**6)
+    fits = console.measure(drawn, options=unlimited).minimum <= console.width
+    if fits:
+        console.print(drawn)
+    return fits
 
 
 def people_look_at(stream: TextIO | None) -> bool:

@@ -42,12 +42,10 @@ EVERY_JOB_TAKES: Final = ("files", "backend", "as_json")
 
 
 @click.command(no_args_is_help=False)
-@click.argument(
-    "files", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="[FILES]..."
-)
+@click.argument("files", nargs=-1, type=options.file_name, metavar="[FILES]...")
 @click.option(
     "--image",
-    type=click.Path(readable=False, path_type=Path),
+    type=options.file_name,
     metavar="PICTURE",
     help="Cut this picture into patches, put them back, divide by the overlap, and compare.",
 )
@@ -71,7 +69,7 @@ def run(
     backend: backends.Name,
     as_json: bool,
 ) -> None:
-    """Fold columns into an image: an example, a file, an ONNX model, a picture.
+    """Fold columns into an image: an example, file, model or picture.
 
     SIZES is one number for every axis, or one per axis: 8 or 4,5. For an image with a single
     axis, end it with a comma: 5,

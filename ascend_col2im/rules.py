@@ -2,7 +2,8 @@
 
 The C++ host code checks the same rules in the same order with the same words after the rule's
 name. Sentences therefore use the field's own terms whatever the caller's spelling, name axes by
-index, and print lists as ``(3, 4)``, one-element lists as ``(3)``.
+index, and print lists as ``(3, 4)``, one-element lists as ``(3)``. One sentence is said by C++
+alone: ``format: col has format NHWC; must be ND or NCHW``.
 """
 
 from __future__ import annotations

@@ -42,18 +42,14 @@ WORDS = {
 }
 
 CHINESE = {
-    "Build the operator package as one self-installing .run file.": (
-        "构建算子包，得到一个可自行安装的 .run 文件。"
+    "Build the operator package as one self-installing file.": (
+        "构建算子包，得到一个可自行安装的文件。"
     ),
-    "Install a package and verify it: load it, resolve its functions, launch one.": (
-        "安装算子包并验证：加载、解析函数、实际启动一次。"
+    "Install a package, and verify it by a launch.": ("安装算子包，并通过一次实际启动来验证。"),
+    "Make a simulated CANN, for machines without an NPU.": (
+        "生成模拟的 CANN，供没有 NPU 的机器使用。"
     ),
-    "Make a simulated CANN in DIRECTORY: a toolkit, its runtime and a model of the NPU.": (
-        "在指定目录中生成模拟的 CANN：工具包、运行时和 NPU 模型。"
-    ),
-    "Remove a deployed package and its entry in the order of vendors.": (
-        "移除已部署的算子包及其在厂商顺序中的条目。"
-    ),
+    "Remove a deployed package.": ("移除已部署的算子包。"),
     "any machine": "任意机器",
     "Atlas A2 training": "Atlas A2 训练系列",
     "Atlas A3 training": "Atlas A3 训练系列",

@@ -16,7 +16,7 @@ from . import plans
 @plans.log_file
 @plans.dry_run
 def undeploy(vendor: str, install_path: Path | None, log: Path | None, dry_run: bool) -> None:
-    """Remove a deployed package and its entry in the order of vendors.
+    """Remove a deployed package.
 
     \b
       ascend-col2im undeploy

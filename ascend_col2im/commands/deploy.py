@@ -26,8 +26,9 @@ def deploy(
     """Install a package, and verify it by a launch.
 
     Verifying means: its library loads, its functions resolve, calls reach it, and one launch has
-    the bits of the CPU. PACKAGE is the .run file, by default the vendor's newest in build_out. What was deployed
-    before is replaced only by a package that works, and put back if anything fails.
+    the bits of the CPU. PACKAGE is the .run file, by default the vendor's newest in build_out.
+    What was deployed before is replaced only by a package that works, and put back if anything
+    fails.
 
     \b
       ascend-col2im deploy

@@ -6,7 +6,8 @@ how the work is cut. The size of the work decides which way leads there:
 * very few terms are looked up in a table and summed in a single call;
 * windows that tile the image are one transposed copy;
 * a large fold goes through blocks of sums, see `ascend_col2im.cpu_blocks`;
-* a small one adds one strided slab per tap to the image itself.
+* a small one adds one strided slab per tap to the image itself, or one per window where there are
+  fewer windows than taps.
 
 The column matrix is only ever sliced: splitting an axis of an array is always a view. Buffers stay
 below 1 MiB plus one plane of sums.
@@ -34,7 +35,7 @@ from .cpu_blocks import (
     plane_bytes,
 )
 from .facts import ACCUMULATORS
-from .geometry import AxisTap, Geometry, lazy_product
+from .geometry import Geometry, lazy_product
 
 Array = npt.NDArray[Any]
 
@@ -61,7 +62,7 @@ def col2im(col: Array, geometry: Geometry, image: Array) -> None:
         elif geometry.tiles and accumulator == image.dtype:
             by_tap = col.reshape(N, C, *geometry.kernel_size, *geometry.windows)
             interleave(by_tap, geometry, 0, image)
-        elif col.nbytes * geometry.group_taps <= SMALL_BYTES:
+        elif _by_window(geometry) or col.nbytes * geometry.group_taps <= SMALL_BYTES:
             _fold_slabs(col, geometry, image, accumulator)
         elif layout := choose_layout(geometry, accumulator.itemsize, image.dtype == np.float16):
             fold_blocks(col, geometry, image, accumulator, layout)
@@ -139,8 +140,12 @@ def _add_slabs(columns: Array, geometry: Geometry, sums: Array) -> Array:
 
 
 def _slabs(geometry: Geometry) -> Iterable[tuple[Index, Index]]:
-    """Return columns and pixels of every tap that touches the image, in row-major order."""
-    return _slab_table(geometry) if geometry.K <= TABLE_TAPS else _enumerated_slabs(geometry)
+    """Return columns and pixels, slab by slab, so that a pixel meets its taps in row-major order.
+
+    A slab is what a tap or, where there are fewer of these, a window touches of the image.
+    """
+    slabs = min(geometry.K, geometry.L)
+    return _slab_table(geometry) if slabs <= TABLE_TAPS else _enumerated_slabs(geometry)
 
 
 @lru_cache(maxsize=64)
@@ -149,16 +154,37 @@ def _slab_table(geometry: Geometry) -> tuple[tuple[Index, Index], ...]:
 
 
 def _enumerated_slabs(geometry: Geometry) -> Iterator[tuple[Index, Index]]:
+    return _window_slabs(geometry) if _by_window(geometry) else _tap_slabs(geometry)
+
+
+def _by_window(geometry: Geometry) -> bool:
+    return geometry.L < geometry.K
+
+
+def _tap_slabs(geometry: Geometry) -> Iterator[tuple[Index, Index]]:
     factors = [
         partial(geometry.axis_taps, axis, 0, size)
         for axis, size in enumerate(geometry.output_size)
     ]
     for taps in lazy_product(factors):
         windows = [slice(tap.window_begin, tap.window_end) for tap in taps]
-        pixels = map(_pixels, taps, geometry.stride)
+        pixels = [
+            _every(step, tap.pixel_begin, tap.window_end - tap.window_begin)
+            for step, tap in zip(geometry.stride, taps, strict=True)
+        ]
         yield (ALL, ALL, *(tap.k for tap in taps), *windows), (ALL, ALL, *pixels)
 
 
-def _pixels(tap: AxisTap, stride: int) -> slice:
-    last = tap.pixel_begin + (tap.window_end - tap.window_begin - 1) * stride
-    return slice(tap.pixel_begin, last + 1, stride)
+def _window_slabs(geometry: Geometry) -> Iterator[tuple[Index, Index]]:
+    factors = [partial(geometry.axis_windows, axis) for axis in range(geometry.axes)]
+    for windows in lazy_product(factors):
+        taps = [slice(each.tap_begin, each.tap_end) for each in windows]
+        pixels = [
+            _every(step, each.pixel_begin, each.tap_end - each.tap_begin)
+            for step, each in zip(geometry.dilation, windows, strict=True)
+        ]
+        yield (ALL, ALL, *taps, *(each.window for each in windows)), (ALL, ALL, *pixels)
+
+
+def _every(step: int, begin: int, count: int) -> slice:
+    return slice(begin, begin + (count - 1) * step + 1, step)

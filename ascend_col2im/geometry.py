@@ -48,6 +48,19 @@ class AxisTap(NamedTuple):
     pixel_begin: int
 
 
+class AxisWindow(NamedTuple):
+    """What one window along one axis touches.
+
+    The offsets ``tap_begin .. tap_end`` (end excluded) write the pixels ``pixel_begin``,
+    ``pixel_begin + dilation``, ...; both ranges have the same, non-zero length.
+    """
+
+    window: int
+    tap_begin: int
+    tap_end: int
+    pixel_begin: int
+
+
 class AxisGroup(NamedTuple):
     """Consecutive kernel offsets along one axis whose pixels lie equally many cells away.
 
@@ -154,6 +167,24 @@ class Geometry:
             window_end = min(windows, (end - 1 - shift) // stride + 1)
             if window_begin < window_end:
                 yield AxisTap(k, window_begin, window_end, window_begin * stride + shift)
+
+    def axis_windows(self, axis: int) -> Iterator[AxisWindow]:
+        """Yield, in descending order, the windows along ``axis`` that touch the image.
+
+        A pixel meets its taps in ascending order as its windows descend. Windows that lie in the
+        padding are skipped without being looped over.
+        """
+        stride, dilation = self.stride[axis], self.dilation[axis]
+        size, pad = self.output_size[axis], self.pad_begin[axis]
+        kernel = self.kernel_size[axis]
+        first = max(0, ceil_div(pad - (kernel - 1) * dilation, stride))
+        last = min(self.windows[axis] - 1, (size - 1 + pad) // stride)
+        for window in range(last, first - 1, -1):
+            begin = window * stride - pad
+            tap_begin = max(0, ceil_div(-begin, dilation))
+            tap_end = min(kernel, (size - 1 - begin) // dilation + 1)
+            if tap_begin < tap_end:
+                yield AxisWindow(window, tap_begin, tap_end, begin + tap_begin * dilation)
 
     def axis_groups(self, axis: int, begin: int, end: int) -> Iterator[AxisGroup]:
         """Yield, offsets ascending, the groups along ``axis`` that touch cells ``begin..end``.

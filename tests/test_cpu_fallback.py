@@ -49,6 +49,7 @@ def forced(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         return
     monkeypatch.setattr(cpu_fallback, "GATHERED", 0)
     monkeypatch.setattr(cpu_fallback, "SMALL_BYTES", 0)
+    monkeypatch.setattr(cpu_fallback, "_by_window", lambda geometry: False)
     if request.param != "all":
         for module in (cpu_blocks, cpu_fallback):
             monkeypatch.setattr(module, "BLOCK_BYTES", 1 if request.param == "rows" else 300)
@@ -92,6 +93,32 @@ def test_kernels_too_large_for_a_table_equal_the_oracle(monkeypatch: pytest.Monk
         col = numbered(case, N=2, C=3)
         assert_same_bits(col2im(col, **case.kwargs), oracles.scatter(col, case))
         assert_same_bits(slabs(col, case), oracles.scatter(col, case))
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_slabs_of_windows_equal_slabs_of_taps_bit_for_bit(
+    axes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = VALID_AXES[::3] if axes == 1 else products(axes, 300)
+    rng = np.random.default_rng(axes)
+    for case in cases:
+        col = rng.standard_normal((2, 3 * case.taps, case.length)).astype(np.float32)
+        images = []
+        for by_window in (True, False):
+            monkeypatch.setattr(cpu_fallback, "_by_window", lambda _, chosen=by_window: chosen)
+            cpu_fallback._slab_table.cache_clear()
+            images.append(slabs(col, case))
+        assert_same_bits(*images)
+    cpu_fallback._slab_table.cache_clear()
+
+
+def test_few_windows_of_many_taps_take_few_slabs() -> None:
+    case = Case((1001, 1001), (1000, 1000), (1, 1), (0, 0), (0, 0), (1, 1))
+    assert len(list(cpu_fallback._slabs(geometry_of(case)))) == 4
+    image = col2im(np.broadcast_to(np.float32(1), (1, 10**6, 4)), **case.kwargs)
+    assert image[0, 0, :2, :2].tolist() == [[1, 2], [2, 4]]
+    far = Case((3,), (5,), (2,), (2**40,), (2**40,), (1,))
+    assert len(list(geometry_of(far).axis_windows(0))) == 4
 
 
 @pytest.mark.usefixtures("forced")

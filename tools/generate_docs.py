@@ -41,14 +41,18 @@ WORDS = {
 }
 
 CHINESE = {
+    "Build the operator package as one self-installing file.": (
+        "构建算子包，得到一个可自行安装的文件。"
+    ),
+    "Install a package, and verify it by a launch.": ("安装算子包，并通过一次实际启动来验证。"),
+    "Make a simulated CANN, for machines without an NPU.": (
+        "生成模拟的 CANN，供没有 NPU 的机器使用。"
+    ),
+    "Remove a deployed package.": ("移除已部署的算子包。"),
     "any machine": "任意机器",
     "Atlas A2 training": "Atlas A2 训练系列",
     "Atlas A3 training": "Atlas A3 训练系列",
     "Atlas 200I/500 A2 inference": "Atlas 200I/500 A2 推理",
-    "Build the operator package, one self-installing file.": "构建算子包, 即一个自安装文件。",
-    "Install a package and verify it with a launch.": "安装算子包，并以一次执行加以验证。",
-    "Make a simulated CANN in DIRECTORY.": "在 DIRECTORY 中生成模拟的 CANN。",
-    "Remove a deployed package.": "卸载已部署的算子包。",
     "Fold columns into an image: an example, file, model or picture.": (
         "把列折叠成图像：示例、文件、模型或图片。"
     ),

@@ -52,7 +52,7 @@ def build(
     log: Path | None,
     dry_run: bool,
 ) -> None:
-    """Build the operator package, one self-installing file.
+    """Build the operator package as one self-installing file.
 
     \b
     For Atlas A2, with the toolkit whose set_env.sh was sourced:

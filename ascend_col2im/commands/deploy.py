@@ -23,10 +23,12 @@ def deploy(
     log: Path | None,
     dry_run: bool,
 ) -> None:
-    """Install a package and verify it with a launch.
+    """Install a package, and verify it by a launch.
 
-    PACKAGE is the .run file, by default the vendor's newest in build_out. What was deployed
-    before is replaced only by a package that works, and put back if anything fails.
+    Verifying means: its library loads, its functions resolve, calls reach it, and one launch has
+    the bits of the CPU. PACKAGE is the .run file, by default the vendor's newest in build_out.
+    What was deployed before is replaced only by a package that works, and put back if anything
+    fails.
 
     \b
       ascend-col2im deploy

@@ -16,10 +16,11 @@ from . import plans
 @plans.log_file
 @plans.dry_run
 def sim(directory: Path, jobs: int, log: Path | None, dry_run: bool) -> None:
-    """Make a simulated CANN in DIRECTORY.
+    """Make a simulated CANN, for machines without an NPU.
 
-    Needs a C++17 compiler and make. Kernels run unchanged, every access checked; times are not
-    those of a device. ASCEND_SIM_SOC chooses the product, such as Ascend910B1 or Ascend310B1.
+    DIRECTORY takes a toolkit, its runtime and a model of the NPU. Needs a C++17 compiler and make.
+    Kernels run unchanged, every access checked; times are not those of a device. ASCEND_SIM_SOC
+    chooses the product, such as Ascend910B1 or Ascend310B1.
 
     \b
       ascend-col2im sim ~/npu

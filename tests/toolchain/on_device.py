@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import random
 import sys
+from typing import Any
 from unittest import mock
 
 import ml_dtypes
 import numpy as np
 
-from ascend_col2im import cpu_fallback, npu_backend
-from ascend_col2im.aclnn import Call, col2im_call, target
+from ascend_col2im import _abi, aclnn, cpu_fallback, npu_backend, opp
+from ascend_col2im.aclnn import Call, View, col2im_call, target
 from ascend_col2im.geometry import Geometry, geometry
 
 from ..kernel.cases import random_case
@@ -59,6 +61,36 @@ def official_examples() -> int:
     return len(examples["cases"])
 
 
+def sizes_as_tensors() -> None:
+    """Fold through the variant of Col2ImNd's first stage that takes its sizes as host tensors."""
+    geo = geometry((5, 6), (2, 3), (1, 2), (1, 0), (0, 1), (1, 1))
+    col = np.random.default_rng(0).standard_normal((3 * geo.K, geo.L)).astype(np.float32)
+    image, expected = (np.empty((1, 3, *geo.output_size), np.float32) for _ in range(2))
+    found = opp.operator(("aclnnCol2ImNd",), target().name)
+    prepare = ctypes.CDLL(str(found.path)).aclnnCol2ImNdTensorGetWorkspaceSize
+    prepare.argtypes = found.prepare.argtypes
+    kept: list[Any] = []  # the values must outlive the call
+
+    def tensor_or_array(handles: Any, values: tuple[int, ...]) -> Any:
+        if len(kept) == 2:
+            return original(handles, values)
+        kept.append((ctypes.c_int64 * len(values))(*values))
+        view = View(ctypes.addressof(kept[-1]), "int64", (len(values),), (1,), 0, len(values))
+        return handles.tensor(view)
+
+    original = aclnn._Handles.ints
+    with (
+        mock.patch.object(aclnn._Handles, "ints", tensor_or_array),
+        mock.patch.dict(_abi.DTYPES, int64=9),
+        mock.patch.object(opp, "operator", return_value=found._replace(prepare=prepare)),
+        mock.patch.object(npu_backend, "col2im_call", _as_nd),
+    ):
+        npu_backend.col2im(col[None], geo, image)
+    cpu_fallback.col2im(col[None], geo, expected)
+    assert len(kept) == 2
+    assert image.tobytes() == expected.tobytes()
+
+
 def _as_nd(geo: Geometry, dtype: str) -> Call:
     return col2im_call(geo, dtype)._replace(names=("aclnnCol2ImNd",))
 
@@ -71,6 +103,7 @@ def main(folds: int) -> None:
         geo = geometry(*case.parameters)
         for dtype in target().dtypes:
             compare(geo, dtype, seed)
+    sizes_as_tensors()
     print(f"{target().name}: {folds} folds, {official_examples()} official examples")
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from .simulated import COMMAND, ROOT, copied, in_shell, succeeds, tree
@@ -37,6 +39,7 @@ def test_build_deploy_run_undeploy(soc: str, tmp_path: Path) -> None:
         home, shlex.join([COMMAND[0], "-m", "tests.toolchain.on_device", "40"]), tmp_path, **device
     )
     assert compared == f"{soc}: 40 folds, 5 official examples\n"
+    check_run(home, tmp_path, device)
     example = f"bash {ROOT}/build.sh --run_example col2_im eager cust --vendor_name=custom"
     copy = f"cp -r {ROOT}/build.sh {ROOT}/examples . && {example.replace(str(ROOT), '.')}"
     assert "all 60 pixels are right" in succeeds(home, copy, tmp_path, **device)
@@ -45,6 +48,19 @@ def test_build_deploy_run_undeploy(soc: str, tmp_path: Path) -> None:
     assert again == deployed
     succeeds(home, command("undeploy"), tmp_path, **device)
     assert tree(home / "opp") == before
+
+
+def check_run(home: Path, directory: Path, device: dict[str, str]) -> None:
+    """Hold ``run --backend npu`` to the CPU's bits, for the example and for a file."""
+    shown = succeeds(home, command("run", "--backend", "npu", "--json"), directory, **device)
+    assert json.loads(shown)["backend"]["name"] == "npu"
+    col = np.random.default_rng(0).standard_normal((2, 18, 16)).astype(np.float16)
+    np.save(directory / "col.npy", col)
+    fold = ("run", "col.npy", "--output-size", "5,6", "--kernel-size", "2,3", "--backend")
+    for backend in ("npu", "cpu"):
+        succeeds(home, command(*fold, backend, "-o", f"{backend}.npy"), directory, **device)
+    on_npu, on_cpu = ((directory / f"{name}.npy").read_bytes() for name in ("npu", "cpu"))
+    assert on_npu == on_cpu
 
 
 def check_layout(vendors: Path, soc: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import PIL
 import pytest
 from PIL import Image, ImageOps
 
@@ -67,6 +68,8 @@ MODES = {
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_covered_picture_comes_back_as_it_was(tmp_path: Path, mode: str) -> None:
+    if mode == "YCbCr" and int(PIL.__version__.partition(".")[0]) < 13:
+        pytest.skip("Pillow before 13 cannot read the YCbCr TIFF that it writes")
     suffix, read_as = MODES[mode]
     source, target = tmp_path / f"in.{suffix}", tmp_path / f"out.{suffix}"
     image = made(mode)

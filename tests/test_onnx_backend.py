@@ -125,13 +125,15 @@ def test_run_time_shapes_agree_with_the_definition_and_the_reference() -> None:
 
 
 def onnx_runtime_is_right(case: Case) -> bool:
-    """Leave out what ONNX Runtime 1.32 computes wrongly.
+    """Leave out what ONNX Runtime computes wrongly.
 
     Measured against three oracles: with a dilation above 1, 1-D images of several channels and
-    all 3-D images come out with elements missing.
+    all 3-D images come out with elements missing from 1.32; from 1.23, the newest for Python
+    3.10, all kinds of 1-D and 3-D images do.
     """
     dilated = any(d > 1 and k > 1 for d, k in zip(case.dilation, case.kernel_size, strict=True))
-    return len(case.output_size) == 2 or not dilated
+    recent = tuple(map(int, onnxruntime.__version__.split(".")[:2])) >= (1, 32)
+    return len(case.output_size) == 2 or (recent and not dilated)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
@@ -147,7 +149,7 @@ def test_onnx_runtime_agrees_where_it_is_right(dtype: type[np.generic]) -> None:
         (expected,) = session.run(None, feeds(case, col))
         np.testing.assert_array_equal(image, expected, err_msg=str(case), strict=True)
         compared += 1
-    assert compared >= 40
+    assert compared >= 30
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:

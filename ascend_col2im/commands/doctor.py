@@ -41,7 +41,7 @@ PACKAGES: Final = (
     Package("numpy", "numpy", "1.26", "the cpu backend"),
     Package("click", "click", "8.2", "this command"),
     Package("rich", "rich", "13", "tables and progress"),
-    Package("ml_dtypes", "ml_dtypes", "0.4", "bfloat16", "onnx"),
+    Package("ml_dtypes", "ml_dtypes", "0.5", "bfloat16", "onnx"),
     Package("onnx", "onnx", "1.19", "ONNX models", "onnx"),
     Package("pillow", "PIL", "10", "run --image", "image"),
     Package("numba", "numba", "0.60", "faster computing on the CPU", "fast"),

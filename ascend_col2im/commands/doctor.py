@@ -44,8 +44,8 @@ PACKAGES: Final = (
     Package("ml_dtypes", "ml_dtypes", "0.5", "bfloat16", "onnx"),
     Package("onnx", "onnx", "1.19", "ONNX models", "onnx"),
     Package("pillow", "PIL", "10", "run --image", "image"),
-    Package("numba", "numba", "0.60", "faster computing on the CPU", "fast"),
-    Package("matplotlib", "matplotlib", "3.8", "plots of measurements", "plot"),
+    Package("numba", "numba", "0.60", "a later version's faster CPU path", "fast"),
+    Package("matplotlib", "matplotlib", "3.8", "a later version's plots", "plot"),
     Package("torch", "torch", "2.4", "torch tensors", "torch"),
     Package("torch-npu", "torch_npu", "2.4", "torch tensors on an NPU", "npu"),
 )

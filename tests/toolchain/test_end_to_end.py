@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ascend_col2im.facts import TARGETS
+
 from .simulated import COMMAND, ROOT, copied, in_shell, succeeds, tree
 
 ARCH = platform.machine()
@@ -40,6 +42,9 @@ def test_build_deploy_run_undeploy(soc: str, tmp_path: Path) -> None:
     )
     assert compared == f"{soc}: 40 folds, 5 official examples\n"
     check_run(home, tmp_path, device)
+    program = shlex.join([COMMAND[0], "-m", "tests.toolchain.on_torch"])
+    compared = succeeds(home, program, tmp_path, **device)
+    assert compared == f"{soc}: {', '.join(TARGETS[soc].dtypes)}\n"
     example = f"bash {ROOT}/build.sh --run_example col2_im eager cust --vendor_name=custom"
     copy = f"cp -r {ROOT}/build.sh {ROOT}/examples . && {example.replace(str(ROOT), '.')}"
     assert "all 60 pixels are right" in succeeds(home, copy, tmp_path, **device)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ascend_col2im import cpu_fallback
 from ascend_col2im.geometry import geometry
 from ascend_col2im.simulator import Assumption, LaunchReport, Simulator
+from tests import sanitizers
 
 ROOT = Path(__file__).parents[2]
 DTYPES: dict[str, tuple[str, Any]] = {
@@ -98,19 +99,14 @@ class Plan:
     cost: float
 
 
-def _compiler() -> str:
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        raise RuntimeError("no C++ compiler: the kernel tests need g++ or clang++")
-    return compiler
-
-
 def build_host(directory: Path) -> ctypes.CDLL:
     """Build the rules and the plan as C++11, which is what the toolkit's template compiles."""
     built = directory / f"host-{os.getpid()}.so"
     strict = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-shared", "-fPIC"]
     source = ROOT / "tests/host/host_library.cpp"
-    subprocess.run([_compiler(), *strict, str(source), "-o", str(built)], check=True)
+    strict += sanitizers.FLAGS if sanitizers.sanitized() else ()
+    command = [sanitizers.find_compiler(), *strict, str(source), "-o", str(built)]
+    subprocess.run(command, check=True, env=sanitizers.build_environment())
     library = ctypes.CDLL(str(built))
     library.plan.restype = ctypes.c_size_t
     library.target_dtypes.restype = ctypes.c_char_p
@@ -118,8 +114,9 @@ def build_host(directory: Path) -> ctypes.CDLL:
 
 
 def _make(out: Path, target: str, *settings: str) -> None:
-    command = ["make", "-s", "-C", str(ROOT / "sim"), f"OUT={out}", "CXXFLAGS=-O2", *settings]
-    subprocess.run([*command, f"{out}/{target}"], check=True, env=dict(os.environ, MAKEFLAGS=""))
+    command = ["make", "-s", "-C", str(ROOT / "sim"), f"OUT={out}", f"{out}/{target}"]
+    command += [*sanitizers.make_settings("-O2"), *settings]
+    subprocess.run(command, check=True, env=sanitizers.build_environment())
 
 
 def build_kernels(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
-import shutil
 import struct
 import subprocess
 from collections.abc import Callable
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 
 from ascend_col2im.simulator import Simulator
+from tests import sanitizers
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "tests" / "sim" / "kernels"
@@ -37,12 +36,6 @@ def tiling(length: int, tile: int = 0, parameter: int = 0, second: int = 0) -> b
     return struct.pack("<IIII", length, tile, parameter, second)
 
 
-def compiler() -> str:
-    found = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-    assert found, "the simulator's tests need a C++17 compiler"
-    return found
-
-
 def build(out: Path, name: str, arch: int, sources: list[str], flags: str) -> Path:
     """Build one simulator library with make; workers of one session share the objects."""
     library = out / f"lib{name}_{arch}.so"
@@ -50,18 +43,24 @@ def build(out: Path, name: str, arch: int, sources: list[str], flags: str) -> Pa
         "make",
         "-s",
         f"--directory={ROOT / 'sim'}",
-        f"CXX={compiler()}",
+        f"CXX={sanitizers.find_compiler()}",
         f"OUT={out}",
         f"NAME={name}",
         "KERNELS=" + " ".join(str(KERNELS / source) for source in sources),
         f"KERNEL_FLAGS=-Wno-unused-parameter {flags}",
-        "CXXFLAGS=-O1",
-        f"SANITIZE={os.environ.get('SIM_SANITIZE', '')}",
+        *sanitizers.make_settings("-O1"),
         str(library),
     ]
     with (out / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+            env=sanitizers.build_environment(),
+        )
     assert done.returncode == 0, done.stderr
     return library
 

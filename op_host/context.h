@@ -1,6 +1,7 @@
 // Between CANN's contexts and the plain host code: names, shapes, arguments, and how a refusal is reported.
 #pragma once
 
+#include "base/alog_pub.h"
 #include "base/err_msg.h"
 #include "exe_graph/runtime/infer_shape_context.h"
 #include "exe_graph/runtime/tiling_context.h"
@@ -8,14 +9,31 @@
 
 #include "folds.h"
 
+// As hicann/opbase's op_common/log/log.h declares it: slog.h is not at one place in all versions.
+extern "C" void DlogRecord(int32_t module, int32_t level, const char *format, ...)
+    __attribute__((format(printf, 3, 4), weak));
+
 namespace col2im {
 
-// The sentence reaches the user through aclGetRecentErrMsg. E89999 is the platform's code for errors in an op's host
-// code; the function is absent where the error manager is not loaded.
+// To the platform's log, plog. The libraries that an op's host code depends on bring the first function with CANN 9
+// (libunified_dlog.so), the second with CANN 8 (libascendalog.so).
+inline void logError(const std::string &text)
+{
+    if (DlogRecord != nullptr) {
+        DlogRecord(OP, DLOG_ERROR, "%s", text.c_str());
+    } else if (AlogRecord != nullptr) {
+        AlogRecord(OP, DLOG_TYPE_DEBUG, DLOG_ERROR, "%s", text.c_str());
+    }
+}
+
+// The sentence is logged, and reaches the user through aclGetRecentErrMsg. E89999 is the platform's code for errors in
+// an op's host code; the function is absent where the error manager is not loaded.
 inline ge::graphStatus refuse(const char *op, const Verdict &verdict)
 {
+    const std::string sentence = std::string(op) + ": " + verdict.rule + ": " + verdict.sentence;
+    logError(sentence);
     if (ge::ReportInnerErrMsg != nullptr) {
-        REPORT_INNER_ERR_MSG("E89999", "%s: %s: %s", op, verdict.rule.c_str(), verdict.sentence.c_str());
+        REPORT_INNER_ERR_MSG("E89999", "%s", sentence.c_str());
     }
     return ge::GRAPH_FAILED;
 }

@@ -29,9 +29,9 @@ template <typename Op> ge::graphStatus inferShape(gert::InferShapeContext *conte
         setShape(unknownRank(), *output);
         return ge::GRAPH_SUCCESS;
     }
-    // Any product takes as many axes; its dtypes are checked when the op is tiled.
+    // A graph is inferred without a product; the dtypes are checked when the op is tiled.
     const Tensor tensor = {Op::kInput, "float32", "ND", sizes};
-    const Call call = {*findTarget("ascend910b"), arguments, tensor, nullptr};
+    const Call call = {everyTarget(), arguments, tensor, nullptr};
     Fold fold;
     Ints shape;
     const Verdict verdict = checkOp<Op>(call, fold, shape);

@@ -2,6 +2,11 @@
 #pragma once
 
 #include "exe_graph/runtime/tiling_parse_context.h"
+#if __has_include("platform/platform_infos_def.h")
+#include "platform/platform_infos_def.h" // CANN 9
+#else
+#include "experiment/platform/platform/platform_infos_def.h" // CANN 8
+#endif
 #include "tiling/platform/platform_ascendc.h"
 
 #include "arguments.h"
@@ -15,6 +20,13 @@ constexpr int64_t kReservedUbA2 = 8 * 1024;
 inline bool isA2(platform_ascendc::PlatformAscendC &platform)
 {
     return platform.GetSocVersion() != platform_ascendc::SocVersion::ASCEND310B;
+}
+
+// The row of the product that the call runs on, or null where there is none.
+inline const Target *targetOf(fe::PlatFormInfos &platform)
+{
+    std::string soc;
+    return platform.GetPlatformResWithLock("version", "Short_SoC_version", soc) ? findTargetOfSoc(soc) : nullptr;
 }
 
 inline Machine machineOf(platform_ascendc::PlatformAscendC &platform)
@@ -55,10 +67,14 @@ template <typename Op> ge::graphStatus tile(gert::TilingContext *context)
         context->GetPlatformInfo() == nullptr || !Op::read(*context, arguments)) {
         return ge::GRAPH_FAILED;
     }
+    const Target *target = targetOf(*context->GetPlatformInfo());
+    if (target == nullptr) { // the definition has no configuration for it either
+        return ge::GRAPH_FAILED;
+    }
     platform_ascendc::PlatformAscendC platform(context->GetPlatformInfo());
     const Tensor input = tensorOf(Op::kInput, *inputDesc, *inputShape);
     const Tensor out = tensorOf("out", *outDesc, *outShape);
-    const Call call = {*findTarget(isA2(platform) ? "ascend910b" : "ascend310b"), arguments, input, &out};
+    const Call call = {*target, arguments, input, &out};
     Fold fold;
     Ints shape;
     const Verdict verdict = checkOp<Op>(call, fold, shape);

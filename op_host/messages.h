@@ -116,9 +116,14 @@ template <typename Values> std::string joined(const Values &values, const char *
     return text;
 }
 
+constexpr size_t kListed = 16; // entries of a list that a sentence shows; what is longer ends in an ellipsis
+
 // A list as the sentences write it: `(3, 4)`.
 template <typename Values> std::string listed(const Values &values)
 {
+    if (values.size() > kListed) {
+        return "(" + joined(Values(values.begin(), values.begin() + kListed), ", ") + ", ...)";
+    }
     return "(" + joined(values, ", ") + ")";
 }
 

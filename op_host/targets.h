@@ -1,8 +1,10 @@
 // What each product accepts: the device rows of `TARGETS` in ascend_col2im/facts.py.
 #pragma once
 
+#include <cctype>
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 namespace col2im {
 
@@ -30,6 +32,22 @@ inline const Target *findTarget(const char *name)
         }
     }
     return nullptr;
+}
+
+// By the name of the platform files, such as Ascend910B.
+inline const Target *findTargetOfSoc(std::string soc)
+{
+    for (char &c : soc) {
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return findTarget(soc.c_str());
+}
+
+// What holds on every product, for where it is not known.
+inline const Target &everyTarget()
+{
+    static const Target target = {"every product", "float16, float32", 3};
+    return target;
 }
 
 // Bytes of one element of a dtype that some target accepts; 0 for any other.

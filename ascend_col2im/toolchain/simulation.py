@@ -84,7 +84,9 @@ def _laid_out(sim: Path, home: Path) -> tuple[Step, ...]:
     kernel_headers = tikcpp / "tikcfw"
     modules = tikcpp / "ascendc_kernel_cmake"
     include = sim / "include"
-    host = [include / name for name in ("base", "exe_graph", "graph", "register", "tiling")]
+    host = [
+        include / name for name in ("base", "exe_graph", "graph", "platform", "register", "tiling")
+    ]
     runtime = [sim / "runtime" / name for name in ("op_launch.h", "npu_sim.h")]
     aclnn = [*sorted((sim / "runtime/include").iterdir()), sim / "host/packaged_op.h", *runtime]
     link = ("ln", "-sfn", f"../{platform.machine()}-linux/tikcpp", str(home / "compiler/tikcpp"))

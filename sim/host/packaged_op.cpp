@@ -1,5 +1,7 @@
 #include "packaged_op.h"
 
+#include <algorithm>
+#include <cctype>
 #include <memory>
 #include <string>
 
@@ -8,10 +10,21 @@
 #include "../runtime/nnopbase.h"
 #include "kernel_name.h"
 #include "package.h"
+#include "support.h"
 
 namespace npu_sim {
 
 namespace {
+
+// The name that the platform files give a product's family: ascend910b is Ascend910B.
+std::string shortSocOf(const sim::Product &product)
+{
+    std::string name = product.soc;
+    std::transform(name.begin() + sizeof "Ascend" - 1, name.end(), name.begin() + sizeof "Ascend" - 1,
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    name[0] = 'A';
+    return name;
+}
 
 // What the query returns on Atlas A2: all of the unified buffer but what the runtime itself keeps.
 constexpr uint64_t kQueriedUbA2 = 192 * 1024 - 256;
@@ -37,7 +50,7 @@ gert::Shape shapeOf(const NpuSimTensor &tensor)
 
 void addDesc(const NpuSimTensor &tensor, std::vector<gert::CompileTimeTensorDesc> &descs)
 {
-    descs.emplace_back(static_cast<ge::DataType>(tensor.dtype), static_cast<ge::Format>(tensor.format));
+    descs.emplace_back(static_cast<ge::DataType>(tensor.dtype), seenFormat(static_cast<ge::Format>(tensor.format)));
 }
 
 gert::NodeCall nodeCall(const Call &call, const NpuSimTensor *tensors, const NpuSimTensor &out)
@@ -83,19 +96,23 @@ aclnnStatus tile(const NpuSimTensor *inputs, const NpuSimTensor *outputs, const 
     }
     const bool isA2 = product->arch == 2201;
     fe::PlatFormInfos platform{isA2, isA2 ? product->cores / 2U : product->cores, product->cores,
-                               isA2 ? kQueriedUbA2 : product->ubBytes};
+                               isA2 ? kQueriedUbA2 : product->ubBytes, shortSocOf(*product)};
     const gert::NodeCall node = nodeCall(call, inputs, *outputs);
+    const aclnnStatus supported = checkSupported(call.op(), node, *product);
+    if (supported != ACL_SUCCESS) {
+        return supported;
+    }
+    const std::string kernel = kernelOf(node);
+    const Model *model = package.kernel(*product, call.op().file(), kernel);
+    if (model == nullptr) {
+        return ACLNN_ERR_INNER_FIND_KERNEL_ERROR;
+    }
     gert::TilingContext context(node, platform, functions->maxTilingBytes);
     npuSimReport("%s: tiling failed without a reason", node.type); // unless it reports a better one
     if (functions->tiling(&context) != ge::GRAPH_SUCCESS) {
         return ACLNN_ERR_INNER_TILING_ERROR;
     }
     npuSimReport("%s", "");
-    const std::string kernel = kernelOf(node);
-    const Model *model = package.kernel(*product, call.op().file(), kernel);
-    if (model == nullptr) {
-        return ACLNN_ERR_INNER_FIND_KERNEL_ERROR;
-    }
     for (const size_t bytes : context.Workspaces()) {
         *workspaceBytes += bytes;
     }
@@ -145,8 +162,10 @@ void release(void *plan) { delete static_cast<Plan *>(plan); }
 
 } // namespace
 
-PackagedOp::PackagedOp(const char *type, const char *file, uint64_t autoContiguous)
-    : file_(file), launcher_{type, autoContiguous, 0, tile, run, release}
+PackagedOp::PackagedOp(const char *type, const char *file, uint64_t autoContiguous,
+                       std::vector<std::string> parameters, std::vector<Support> supports)
+    : file_(file), parameters_(std::move(parameters)), supports_(std::move(supports)),
+      launcher_{type, autoContiguous, 0, tile, run, release}
 {}
 
 Package &PackagedOp::package() const { return Package::of(this); }

@@ -5,27 +5,43 @@
 #pragma once
 
 #include <initializer_list>
+#include <string>
 #include <vector>
 
+#include "graph/types.h"
 #include "op_launch.h"
 
 namespace npu_sim {
 
 class Package;
 
+// What the op's definition has for one product: the dtypes of every kernel, of the inputs and then of the output.
+// Every format is ND.
+struct Support {
+    using Column = std::vector<ge::DataType>;
+    std::string soc; // the build name
+    std::vector<Column> columns;
+};
+
 // One op of a package. Lives as long as the library that it is in.
 class PackagedOp {
 public:
-    // `file` is what the op's kernel files are called; bit i of `autoContiguous` stands for the i-th tensor input.
-    PackagedOp(const char *type, const char *file, uint64_t autoContiguous);
+    // `file` is what the op's kernel files are called; bit i of `autoContiguous` stands for the i-th tensor input;
+    // `parameters` are the names of the inputs and of the output.
+    PackagedOp(const char *type, const char *file, uint64_t autoContiguous, std::vector<std::string> parameters,
+               std::vector<Support> supports);
 
     const char *type() const { return launcher_.type; }
     const char *file() const { return file_; }
+    const std::vector<std::string> &parameters() const { return parameters_; }
+    const std::vector<Support> &supports() const { return supports_; }
     const NpuSimOp &launcher() const { return launcher_; }
     Package &package() const; // the package that this object's library belongs to
 
 private:
     const char *file_;
+    std::vector<std::string> parameters_;
+    std::vector<Support> supports_;
     NpuSimOp launcher_;
 };
 

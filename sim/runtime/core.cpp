@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/alog_pub.h"
+
 namespace simrt {
 namespace {
 
@@ -95,6 +97,7 @@ int fail(int status, const char *format, ...)
     va_start(arguments, format);
     message = formatted(format, arguments);
     va_end(arguments);
+    AlogRecord(ASCENDCL, DLOG_TYPE_DEBUG, DLOG_ERROR, "%s", message.c_str());
     return status;
 }
 

@@ -12,7 +12,7 @@
 
 namespace simrt {
 
-// Sets the calling thread's message and returns `status`.
+// Sets the calling thread's message, logs it, and returns `status`.
 int fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 std::string takeMessage(); // returns and clears the thread's message

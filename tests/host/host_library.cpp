@@ -64,6 +64,13 @@ extern "C" const char *target_dtypes(const char *name)
     return target ? target->dtypes : "";
 }
 
+// The target's name, or null.
+extern "C" const char *target_of_soc(const char *soc)
+{
+    const Target *target = findTargetOfSoc(soc);
+    return target ? target->name : nullptr;
+}
+
 // What `plan` writes beside the tiling.
 struct Launch {
     uint64_t key;

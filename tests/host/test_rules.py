@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import random
-import shutil
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
@@ -13,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from ascend_col2im import errors, parameters, rules
+from ascend_col2im.aclnn import SOC_TARGETS
 from ascend_col2im.facts import TARGETS
 from ascend_col2im.messages import listed, refuse
+from tests import sanitizers
 
 ROOT = Path(__file__).parents[2]
 DEVICES = sorted(set(TARGETS) - {"cpu"})
@@ -91,17 +92,25 @@ def _check_im2col(op: str, call: Call) -> None:
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """Build the C++ rules as C++11, which is what the toolkit's template compiles them as."""
-    compiler = shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
-        pytest.skip("no C++ compiler")
     built = tmp_path_factory.mktemp("rules") / "rules.so"
     source = Path(__file__).parent / "host_library.cpp"
     strict = ["-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     subprocess.run(
-        [compiler, *strict, "-O1", "-shared", "-fPIC", str(source), "-o", str(built)], check=True
+        [
+            sanitizers.find_compiler(),
+            *strict,
+            "-O1",
+            "-shared",
+            "-fPIC",
+            str(source),
+            "-o",
+            str(built),
+        ],
+        check=True,
     )
     loaded = ctypes.CDLL(str(built))
     loaded.target_dtypes.restype = ctypes.c_char_p
+    loaded.target_of_soc.restype = ctypes.c_char_p
     return loaded
 
 
@@ -175,11 +184,15 @@ def spoil(random_: random.Random, call: Call) -> None:
         setattr(call, field, random_.choice(("float32", "float64", "int8", "bool", "bfloat16")))
         return
     values = list(getattr(call, field))
-    action = random_.choice(("hostile", "hostile", "small", "small", "append", "remove", "all"))
+    action = random_.choice(
+        ("hostile", "hostile", "small", "small", "append", "remove", "all", "long")
+    )
     if action == "append" or not values:
         values.append(random_.choice((1, 2, random_.choice(HOSTILE))))
     elif action == "remove":
         values.pop()
+    elif action == "long":
+        values += [1] * 20
     elif action == "all":
         values = [random_.choice(HOSTILE) for _ in values]
     else:
@@ -225,3 +238,12 @@ def test_formats(library: ctypes.CDLL) -> None:
 @pytest.mark.parametrize("device", DEVICES)
 def test_the_targets_are_those_of_the_python_table(library: ctypes.CDLL, device: str) -> None:
     assert library.target_dtypes(device.encode()).decode() == ", ".join(TARGETS[device].dtypes)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_soc_is_known_by_the_name_of_its_platform_file(
+    library: ctypes.CDLL, device: str
+) -> None:
+    soc = next(begin for begin, name in SOC_TARGETS if name == device)
+    assert library.target_of_soc(soc.encode()).decode() == device
+    assert library.target_of_soc(b"Ascend310P") is None

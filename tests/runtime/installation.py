@@ -36,7 +36,7 @@ def installation() -> Path:
     """Build what is not built yet; return the directory that stands for ``ASCEND_HOME_PATH``."""
     sources = sorted(
         path
-        for folder in ("sim/runtime", "sim/include/ascendc", "sim/model", "tests/runtime")
+        for folder in ("sim/runtime", "sim/include", "sim/model", "tests/runtime")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in (".cpp", ".h", ".py") or path.name == "Makefile"
     )

@@ -1,5 +1,4 @@
-"""The model and the kernels in it do nothing that AddressSanitizer or UndefinedBehaviorSanitizer
-objects to; and these would object."""
+"""Neither the model nor the kernels in it do what AddressSanitizer or UBSan would report."""
 
 from __future__ import annotations
 

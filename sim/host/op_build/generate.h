@@ -10,11 +10,12 @@ namespace op_build {
 
 using Ops = std::vector<ops::OpDef>;
 
-// How one dtype is written: in the ops' information, and in a kernel's source.
+// How one dtype is written: in the ops' information, in a kernel's source, and in host code.
 struct Dtype {
     ge::DataType value;
     const char *name;
     const char *kernel;
+    const char *enumerator; // of ge::DataType
 };
 
 const Dtype &dtype(ge::DataType value); // throws std::runtime_error for one that no kernel has
@@ -43,6 +44,9 @@ struct ProductOp {
 std::vector<ProductOp> productOps(const Ops &ops, const std::string &soc); // throws where columns differ in length
 std::string opsInfoIni(const std::vector<ProductOp> &ops);
 std::string opsInfoJson(const std::vector<ProductOp> &ops);
+
+// The dtypes of every kernel of one op for each product, as an initialiser of C++.
+std::string supports(const ops::OpDef &op);
 
 // One line per kernel binary: op type, kernel file, binary's name, and the dtypes' macros separated by `;`.
 std::string kernelList(const std::vector<ProductOp> &ops);

@@ -19,10 +19,10 @@ char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned 
 const Dtype &dtype(ge::DataType value)
 {
     static const Dtype known[] = {
-        {ge::DT_FLOAT, "float", "float"},
-        {ge::DT_FLOAT16, "float16", "half"},
-        {ge::DT_BF16, "bfloat16", "bfloat16_t"},
-        {ge::DT_INT64, "int64", "int64_t"},
+        {ge::DT_FLOAT, "float", "float", "ge::DT_FLOAT"},
+        {ge::DT_FLOAT16, "float16", "half", "ge::DT_FLOAT16"},
+        {ge::DT_BF16, "bfloat16", "bfloat16_t", "ge::DT_BF16"},
+        {ge::DT_INT64, "int64", "int64_t", "ge::DT_INT64"},
     };
     for (const Dtype &row : known) {
         if (row.value == value) {

@@ -37,6 +37,12 @@ size_t columnsOf(const ProductOp &op)
                                          std::to_string(param.formats.size()) + " formats; must have " +
                                          std::to_string(columns) + " of each, as the first input");
             }
+            for (const ge::Format format : param.formats) {
+                if (format != ge::FORMAT_ND) {
+                    throw std::runtime_error(op.op.type + ": " + param.name +
+                                             " has another format than ND; the simulated toolkit has ND alone");
+                }
+            }
         }
     }
     return columns;
@@ -148,6 +154,27 @@ std::string opsInfoJson(const std::vector<ProductOp> &ops)
         text += (text.empty() ? "" : ",\n") + ("  \"" + op.op.type + "\": {\n") + json(infoOf(op)) + "  }";
     }
     return "{\n" + text + "\n}\n";
+}
+
+std::string supports(const ops::OpDef &op)
+{
+    std::string text;
+    for (const auto &config : op.aicore.configs) {
+        const Ops alone = {op};
+        const ProductOp product = productOps(alone, config.first).front();
+        std::string columns;
+        for (size_t column = 0; column < columnsOf(product); ++column) {
+            std::string dtypes;
+            for (const Params *params : {&product.inputs, &product.outputs}) {
+                for (const ops::OpParamDef &param : *params) {
+                    dtypes += (dtypes.empty() ? "" : ", ") + std::string(dtype(param.dtypes[column]).enumerator);
+                }
+            }
+            columns += (columns.empty() ? "{" : ", {") + dtypes + "}";
+        }
+        text += "\n        {\"" + config.first + "\", {" + columns + "}},";
+    }
+    return text;
 }
 
 std::string kernelList(const std::vector<ProductOp> &ops)

@@ -33,6 +33,9 @@ enum Format {
     FORMAT_NHWC = 1,
     FORMAT_ND = 2,
     FORMAT_NC1HWC0 = 3,
+    FORMAT_NCDHW = 30,
+    FORMAT_DHWCN = 31,
+    FORMAT_NCL = 47,
     FORMAT_RESERVED = 40,
 };
 

@@ -3,17 +3,7 @@
 
 #include <cstdint>
 
-namespace fe {
-
-// One product, as the simulated runtime fills it in.
-class PlatFormInfos {
-public:
-    bool isA2;
-    uint32_t cubeCores, vectorCores;
-    uint64_t ubBytes; // the unified buffer as the query returns it
-};
-
-} // namespace fe
+#include "platform/platform_infos_def.h"
 
 namespace platform_ascendc {
 

@@ -52,7 +52,11 @@ class ArgumentCount:
 
 @dataclass(frozen=True)
 class Timing:
-    """Modelled times under one assumption on bursts, without launch cost and scalar work."""
+    """Modelled times under one assumption on bursts, without launch cost and scalar work.
+
+    `floor_us` is the compulsory bytes at the chip's bandwidth or the compulsory additions on all
+    its vector lanes, whichever takes longer.
+    """
 
     time_us: float
     floor_us: float
@@ -120,7 +124,7 @@ def _bind(library: ctypes.CDLL) -> None:
         "sim_tiling": (None, [handle, u64, ctypes.c_char_p, u64]),
         "sim_argument": (None, [handle, ctypes.c_void_p, u64, ctypes.c_int]),
         "sim_run": (ctypes.c_int64, [handle]),
-        "sim_report": (text, [handle, u64]),
+        "sim_report": (text, [handle, u64, u64]),
         "sim_trace": (text, [handle, ctypes.c_int]),
         "sim_destroy": (None, [handle]),
     }
@@ -187,6 +191,7 @@ class Simulator:
         tiling_key: int = 0,
         workspace_bytes: int = 0,
         compulsory_bytes: int | None = None,
+        compulsory_additions: int = 0,
         check: bool = True,
         record: bool = False,
         trace: Assumption | None = None,
@@ -208,6 +213,8 @@ class Simulator:
             The bytes GET_TILING_DATA reads and the key TILING_KEY_IS compares.
         compulsory_bytes
             What the traffic is compared with; by default each input and output byte once.
+        compulsory_additions
+            Float32 additions that any kernel would need, for the floor.
         check
             Check every access. Without it only what would crash the host is caught.
         record
@@ -249,7 +256,7 @@ class Simulator:
                 raise SimulatorError(f"{kernel}: {library.sim_last_error().decode()}")
             if compulsory_bytes is not None:
                 compulsory = compulsory_bytes
-            found = json.loads(library.sim_report(handle, compulsory))
+            found = json.loads(library.sim_report(handle, compulsory, compulsory_additions))
             events = (
                 library.sim_trace(handle, _ASSUMPTIONS.index(trace)).decode() if trace else None
             )

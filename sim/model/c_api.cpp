@@ -109,9 +109,9 @@ const char* sim_violation(SimLaunch* launch, uint32_t index)
     return launch->text.c_str();
 }
 
-const char* sim_report(SimLaunch* launch, uint64_t compulsory_bytes)
+const char* sim_report(SimLaunch* launch, uint64_t compulsory_bytes, uint64_t compulsory_additions)
 {
-    launch->text = sim::reportJson(*launch, compulsory_bytes);
+    launch->text = sim::reportJson(*launch, compulsory_bytes, compulsory_additions);
     return launch->text.c_str();
 }
 

@@ -24,7 +24,8 @@ void sim_tiling(SimLaunch* launch, uint64_t key, const void* bytes, uint64_t siz
 void sim_argument(SimLaunch* launch, void* bytes, uint64_t size, int role);
 int64_t sim_run(SimLaunch* launch);                                   /* number of violations; -1: refused */
 const char* sim_violation(SimLaunch* launch, uint32_t index);         /* one sentence; NULL: no such violation */
-const char* sim_report(SimLaunch* launch, uint64_t compulsory_bytes); /* JSON */
+/* JSON; what any kernel would have to move and to add (float32 elements) for the same result sets the floor */
+const char* sim_report(SimLaunch* launch, uint64_t compulsory_bytes, uint64_t compulsory_additions);
 const char* sim_trace(SimLaunch* launch, int assumption);             /* JSON, Chrome trace events; 0 opt, 1 pess */
 void sim_destroy(SimLaunch* launch);
 

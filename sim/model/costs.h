@@ -18,6 +18,9 @@ inline constexpr float kMoveIssueCycles = 20;
 // (EX/04_memory_access/bank_conflict_ub/README.md).
 inline constexpr float kVectorIssueCycles = 22;
 
+// Float32 elements that one core's Add takes per cycle: the lanes (docs/zh/api/附录/Vector指令理论性能汇总.md).
+inline constexpr uint32_t kFloatLanes = 64;
+
 // Strided rows of one instruction, as a share of the full rate (same README and the 16 KiB recommendation of
 // docs/zh/guide/算子实践参考/SIMD算子性能优化/内存访问/尽量一次搬运较大的数据块.md): 128 bytes 1.29 TB/s, 2048 bytes
 // 1.40 TB/s, 16 KiB 1.6 TB/s. Shorter than 128 bytes: nothing published; charged as 128 bytes.

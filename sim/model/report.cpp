@@ -29,6 +29,11 @@ double chipBytesPerMicrosecond(const Product& p)
     return p.gmGBytesPerSec != 0 ? p.gmGBytesPerSec * 1e3 : p.gmBytesPerCycle * p.mhz * p.cores;
 }
 
+double chipAdditionsPerMicrosecond(const Product& p)
+{
+    return double(kFloatLanes) * p.cores * p.mhz;
+}
+
 // Modelled time of the launch: blocks beyond the product's cores wait for the first ones to end.
 void writeTiming(std::ostringstream& json, const Launch& launch, Assumption assumption, double floorMicroseconds)
 {
@@ -72,7 +77,7 @@ std::string violationText(const Launch& launch, const Violation& v)
                v.text);
 }
 
-std::string reportJson(const Launch& launch, uint64_t compulsoryBytes)
+std::string reportJson(const Launch& launch, uint64_t compulsoryBytes, uint64_t compulsoryAdditions)
 {
     std::ostringstream json;
     json << std::setprecision(9);
@@ -110,7 +115,8 @@ std::string reportJson(const Launch& launch, uint64_t compulsoryBytes)
     }
     json << "]";
     if (launch.trace.recording) {
-        const double floor = double(compulsoryBytes) / chipBytesPerMicrosecond(*launch.product);
+        const double floor = std::max(double(compulsoryBytes) / chipBytesPerMicrosecond(*launch.product),
+                                      double(compulsoryAdditions) / chipAdditionsPerMicrosecond(*launch.product));
         json << ", \"launch_us\": " << (launch.product->arch == 2201 ? kLaunchMicroseconds2201 : 0)
              << ", \"timing\": {";
         writeTiming(json, launch, kOpt, floor);

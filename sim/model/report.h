@@ -8,7 +8,7 @@
 
 namespace sim {
 
-std::string reportJson(const Launch& launch, uint64_t compulsoryBytes);
+std::string reportJson(const Launch& launch, uint64_t compulsoryBytes, uint64_t compulsoryAdditions);
 std::string chromeTrace(const Launch& launch, Assumption assumption);
 std::string violationText(const Launch& launch, const Violation& violation);
 

@@ -241,6 +241,7 @@ class Npu:
             [(target, source.dtype)],
             tiling=plan.tiling,
             tiling_key=plan.key,
+            compulsory_additions=0 if kernel == "im2_col_nd" else source.size,
             compulsory_bytes=source.nbytes + int(np.prod(target)) * source.itemsize,
             check=check,
             record=record,

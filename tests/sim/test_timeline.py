@@ -41,6 +41,30 @@ def test_large_aligned_tiles_reach_the_floor(
     assert report.traffic == 1.0
 
 
+@pytest.mark.parametrize(("arch", "lanes_mhz"), [(2201, 64 * 48 * 1850), (3002, 64 * 1224)])
+def test_the_floor_is_the_slower_of_moving_and_adding(
+    simulator: LoadLibrary, arch: int, lanes_mhz: int
+) -> None:
+    x = np.ones(1 << 10, np.float16)
+    floors = [
+        simulator(arch, "")
+        .launch(
+            "copy_through",
+            PRODUCTS[arch],
+            1,
+            [x],
+            [(x.shape, x.dtype)],
+            tiling=tiling(1 << 10, 512),
+            compulsory_additions=additions,
+            record=True,
+        )
+        .timing["opt"]
+        .floor_us
+        for additions in (0, 1, lanes_mhz)
+    ]
+    assert floors[0] == floors[1] < floors[2] == pytest.approx(1)
+
+
 def test_double_buffering_overlaps_loads_and_stores(simulator: LoadLibrary) -> None:
     report = copy(simulator, 2201, 1 << 15, 8192, 1)
     assert report.trace is not None

@@ -13,7 +13,7 @@ struct Machine {
 };
 
 // Tiling keys, by which the kernel picks its code.
-enum Schedule { kUnfold = 0, kRows = 1, kFlat = 2, kChannels = 3 };
+enum Schedule { kUnfold = 0, kRows = 1, kFlat = 2, kChannels = 3, kUnfoldOnce = 4 };
 
 struct Plan {
     FoldTiling tiling;

@@ -1,5 +1,6 @@
 // Kernel of the op Im2ColNd: unfold `x` into `col`. The block shape is known to the host, which planned with it.
 #include "unfold.h"
+#include "unfold_once.h"
 
 extern "C" __global__ __aicore__ void im2_col_nd(GM_ADDR x, GM_ADDR block_shape, GM_ADDR col, GM_ADDR workspace,
                                                  GM_ADDR tiling)
@@ -12,5 +13,9 @@ extern "C" __global__ __aicore__ void im2_col_nd(GM_ADDR x, GM_ADDR block_shape,
     KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
 #endif
     AscendC::TPipe pipe;
-    col2im::Unfold<col2im::Element<DTYPE_X>::Moved>(tilingData, pipe, x, col).process();
+    if (TILING_KEY_IS(0)) {
+        col2im::Unfold<col2im::Element<DTYPE_X>::Moved>(tilingData, pipe, x, col).process();
+    } else if (TILING_KEY_IS(4)) {
+        col2im::UnfoldOnce<col2im::Element<DTYPE_X>::Moved>(tilingData, pipe, x, col).process();
+    }
 }

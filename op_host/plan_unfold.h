@@ -2,6 +2,8 @@
 // for every tap, op_kernel/unfold.h.
 #pragma once
 
+#include <vector>
+
 #include "schedule.h"
 
 namespace col2im {
@@ -57,20 +59,24 @@ public:
                 return false;
             }
         }
-        return fitsGap(Wide(width_.pixels) * size_) && fitsGap(Wide(width_.windows) * size_) && fits(1, 1);
+        return fitsGap(Wide(width_.pixels) * size_) && fitsGap(Wide(width_.windows) * size_) && fits(1, 1, 1);
     }
 
-    // The cheapest of the largest tiles for every number of column tiles.
+    // The cheapest of some tiles: of the widest, and those of equal width that follow; of all heights that fit.
     Plan best() const
     {
-        Plan plan = cut(1, 1);
-        for (int64_t tiles = 1; tiles <= std::min(width_.windows, kMaxColumnTiles); ++tiles) {
-            const int64_t columns = tiles == 1 ? width_.windows : roundUp(tilesOf(width_.windows, tiles), kLanes);
-            for (int64_t rows = mostRows(columns); rows >= 1; rows = tilesOf(height_.windows, rows) < kMaxRowTiles
-                                                                         ? nextRows(rows)
-                                                                         : 0) {
-                const Plan other = cut(rows, std::min(columns, width_.windows));
-                plan = other.cost < plan.cost ? other : plan;
+        const int64_t widest = most(width_.windows, [&](int64_t columns) { return fits(1, columns, 1); });
+        Plan plan = cut(1, widest, 1);
+        const int64_t tiles = tilesOf(width_.windows, widest);
+        for (int64_t more = tiles; more < tiles + kMaxTiles; ++more) {
+            const int64_t columns = std::min(widest, roundUp(tilesOf(width_.windows, more), kLanes));
+            for (const int64_t unit : {kLanes, int64_t(1)}) {
+                int64_t rows = most(std::min(height_.windows, kMaxRuns),
+                                    [&](int64_t height) { return fits(height, columns, unit); });
+                for (int64_t row = 0; row < kMaxTiles && rows > 0; ++row, rows = nextRows(rows)) {
+                    const Plan other = cut(rows, columns, unit);
+                    plan = other.cost < plan.cost ? other : plan;
+                }
             }
         }
         return plan;
@@ -79,7 +85,7 @@ public:
 private:
     static constexpr int64_t kLanes = 16;
     static constexpr int64_t kMostPixels = 1 << 20;
-    static constexpr int64_t kMaxColumnTiles = 64, kMaxRowTiles = 64; // that are compared
+    static constexpr int64_t kMaxTiles = 64; // along either axis, that are compared
 
     // Rows of one more tile, equal give or take one; 0 where there is none.
     int64_t nextRows(int64_t rows) const
@@ -102,36 +108,47 @@ private:
     }
 
     // Pixels of one group of lanes: the transposes take whole blocks of pixels, and of windows.
-    int64_t phase(int64_t columns) const { return covered(width_, roundUp(columns, kLanes)) + kBlock / size_; }
+    int64_t phase(int64_t columns) const
+    {
+        const int64_t behind = columns < kLanes ? 0 : (roundUp(columns, kLanes) - columns) * width_.stride;
+        return covered(width_, columns) + behind + kBlock / size_;
+    }
 
-    bool fits(int64_t rows, int64_t columns) const
+    // Lanes of one row residue: one behind the other, or each residue from a multiple of sixteen.
+    int64_t lanes(int64_t rows, int64_t unit) const
+    {
+        return roundUp(tilesOf(covered(height_, rows), height_.stride), unit);
+    }
+
+    bool fits(int64_t rows, int64_t columns, int64_t unit) const
     {
         const int64_t lines = covered(height_, rows);
         const Wide input = 2 * Wide(lines) * stage(columns);
-        const Wide pixels = Wide(tilesOf(lines, kLanes)) * kLanes * phase(columns);
+        const Wide pixels = Wide(roundUp(std::min(lines, height_.stride) * lanes(rows, unit), kLanes)) * phase(columns);
         const Wide output = 2 * Wide(rows + 1) * roundUp(columns, kLanes);
         return lines <= kMaxRuns && (input + pixels + output) * size_ + 2 * kSlack <= machine_.ubBytes;
     }
 
-    // Most window rows of a tile with so many columns.
-    int64_t mostRows(int64_t columns) const
+    // The largest length up to `limit` that fits; 0 if none does.
+    template <typename Fits> static int64_t most(int64_t limit, const Fits &fitting)
     {
-        int64_t fit = 0;
-        for (int64_t step = kMaxRuns + 1; step > 0; step /= 2) {
-            if (fit + step <= height_.windows && fits(fit + step, columns)) {
-                fit += step;
+        int64_t length = 0;
+        for (int64_t step = int64_t(1) << 40; step > 0; step /= 2) {
+            if (step <= limit - length && fitting(length + step)) {
+                length += step;
             }
         }
-        return fit;
+        return length;
     }
 
-    Plan cut(int64_t rows, int64_t columns) const
+    Plan cut(int64_t rows, int64_t columns, int64_t unit) const
     {
         FoldTiling tiling = tiling_;
         tiling.rows = static_cast<uint32_t>(rows);
         tiling.columns = static_cast<uint32_t>(columns);
         tiling.columnTiles = tilesOf(width_.windows, columns);
         tiling.pitch = static_cast<uint32_t>(roundUp(columns, kLanes));
+        tiling.residues = static_cast<uint32_t>(lanes(rows, unit));
         tiling.stage = static_cast<uint32_t>(stage(columns));
         tiling.phase = static_cast<uint32_t>(phase(columns));
         tiling.units = tiling.planes * tiling.axes[kDepth].taps * tiling.axes[kDepth].windows *
@@ -150,9 +167,8 @@ private:
         const double load = points == double(width_.pixels) ? moveCost(1, lines * points * bytes)
                                                             : moveCost(lines, points * bytes);
         const double store = whole ? moveCost(1, rows * columns * bytes) : moveCost(rows, columns * bytes);
-        // A transpose takes sixteen lanes of two bytes, or eight of four; rows a stride apart leave lanes unused.
-        const double lanes = (rows - 1) * double(height_.stride) + 1;
-        const double instructions = 1 + lanes * bytes / (2 * kLanes);
+        // A transpose takes sixteen lanes of two bytes, or eight of four.
+        const double instructions = (tiling.residues % kLanes == 0 ? 1 : 1.5) + rows * bytes / (2 * kLanes);
         const double turn = vectorCost(instructions, instructions * 2 * kLanes * tiling.pitch / kTransposedPerCycle);
         return std::max(load + taps * store, taps * turn);
     }
@@ -165,10 +181,20 @@ private:
     const AxisTiling &width_;
 };
 
+// The best tiles of every schedule that can run the unfold, the best schedule last.
+inline std::vector<Plan> im2colPlans(const Fold &fold, const Machine &machine)
+{
+    std::vector<Plan> plans = {planUnfold(fold, machine)};
+    const UnfoldOncePlan once(fold, machine);
+    if (once.possible()) {
+        plans.push_back(once.best());
+    }
+    return plans;
+}
+
 inline Plan planIm2Col(const Fold &fold, const Machine &machine)
 {
-    const UnfoldOncePlan once(fold, machine);
-    return once.possible() ? once.best() : planUnfold(fold, machine);
+    return im2colPlans(fold, machine).back();
 }
 
 } // namespace col2im

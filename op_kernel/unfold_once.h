@@ -1,8 +1,8 @@
 // Im2ColNd: a tile is some window rows of one plane, window depth and depth tap, with all taps of the other axes.
 //
 // The image rows below the tile are loaded once, zeros around them, and turned sixteen at a time: pixel after pixel,
-// each the sixteen rows' elements. Then a tap is a place to begin, and the transpose back takes every stride-th pixel
-// and puts the rows that the tap's windows need where they belong.
+// each the sixteen rows' elements. Rows of one residue are neighbouring lanes. Then a tap is a place to begin, and the
+// transpose back takes every stride-th pixel and puts the rows that the tap's windows need where they belong.
 #pragma once
 
 #include "axis.h"
@@ -20,7 +20,8 @@ public:
         image_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(image));
         col_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(col));
         const uint32_t lines = static_cast<uint32_t>(pixelsOf(height_, {0, tiling.rows}).size());
-        all_ = static_cast<uint32_t>(alignUp(lines, kLanes)) * tiling.phase;
+        residues_ = lines < height_.stride ? lines : static_cast<uint32_t>(height_.stride);
+        all_ = static_cast<uint32_t>(alignUp(residues_ * tiling.residues, kLanes)) * tiling.phase;
         pipe.InitBuffer(input_, 2, lines * tiling.stage * sizeof(M));
         pipe.InitBuffer(output_, 2, (tiling.rows + 1) * tiling.pitch * sizeof(M));
         pipe.InitBuffer(pixels_, all_ * sizeof(M));
@@ -37,6 +38,7 @@ public:
     }
 
 private:
+    // `tiling.residues` is the number of lanes of one row residue.
     static constexpr uint32_t kPerBlock = kBlockBytes / sizeof(M);
 
     // Set the tile of one unit. From the fastest: column tile, row tile, window depth, depth tap, plane.
@@ -70,8 +72,6 @@ private:
         return {firstPixel(axis, windows.begin), last + 1};
     }
 
-    __aicore__ inline uint32_t lanes() const { return static_cast<uint32_t>(lines_.size()); }
-
     // Fill the buffer of turned pixels for the tile.
     __aicore__ inline void takePixels()
     {
@@ -90,12 +90,13 @@ private:
         const uint32_t left = static_cast<uint32_t>(points.begin - points_.begin);
         const uint32_t turned = static_cast<uint32_t>(alignUp(points.size(), kPerBlock));
         const uint32_t all = static_cast<uint32_t>(points_.size());
-        for (uint32_t first = 0, group = 0; first < lanes(); first += kLanes, group += tiling_.phase * kLanes) {
+        Lane lane{0, 0};
+        for (uint32_t group = 0; group < all_; group += tiling_.phase * kLanes) {
             zero(pixels, group, left * kLanes);
             if (left + turned < all) {
                 zero(pixels, group + (left + turned) * kLanes, (all - left - turned) * kLanes);
             }
-            turn(pixels[group + left * kLanes], input, first, turned);
+            turn(pixels[group + left * kLanes], input, lane, turned);
         }
         input_.FreeTensor(input);
     }
@@ -107,7 +108,7 @@ private:
         const uint32_t above = static_cast<uint32_t>(lines.begin - lines_.begin);
         const uint32_t behind = static_cast<uint32_t>(lines.end - lines_.begin);
         zero(input, 0, above * tiling_.stage);
-        zero(input, behind * tiling_.stage, (lanes() - behind) * tiling_.stage);
+        zero(input, behind * tiling_.stage, (static_cast<uint32_t>(lines_.size()) - behind) * tiling_.stage);
         const int64_t slice = depth_.pixels * height_.pixels * width_.pixels;
         loadRuns(input[above * tiling_.stage], image_[plane_ * slice + offset], lines.size(), points.size(),
                  width_.pixels, 0,
@@ -123,15 +124,26 @@ private:
         }
     }
 
-    // target[p][lane] = input[first + lane][p]; lanes behind the last row repeat it.
-    __aicore__ inline void turn(const AscendC::LocalTensor<M> &target, const AscendC::LocalTensor<M> &input,
-                                uint32_t first, uint32_t columns)
+    // The image row of a lane: row t * stride + residue of the tile's.
+    struct Lane {
+        uint32_t residue;
+        uint32_t t;
+    };
+
+    // Turn the rows of the next sixteen lanes: target[p][i] = input[row of lane i][p]. Lanes behind the last row repeat
+    // it.
+    __aicore__ inline void turn(const AscendC::LocalTensor<M> &target, const AscendC::LocalTensor<M> &input, Lane &lane,
+                                uint32_t columns)
     {
+        const uint32_t last = static_cast<uint32_t>(lines_.size()) - 1;
         uint64_t source[kLanes];
         uint64_t rows[kLanes];
         for (uint32_t i = 0; i < kLanes; ++i) {
-            const uint32_t lane = first + i < lanes() ? first + i : lanes() - 1;
-            source[i] = addressOf(input, lane * tiling_.stage);
+            const uint32_t line = lane.t * static_cast<uint32_t>(height_.stride) + lane.residue;
+            if (++lane.t == tiling_.residues) {
+                lane = {lane.residue + 1, 0};
+            }
+            source[i] = addressOf(input, (line < last ? line : last) * tiling_.stage);
             rows[i] = addressOf(target, i / kRowBlocks<M> * kLanes + i % kRowBlocks<M> * kPerBlock);
         }
         transposeRepeatedly<M>(rows, source, columns / kPerBlock, kPerBlock * kRowBlocks<M>, 1);
@@ -141,17 +153,24 @@ private:
     __aicore__ inline void giveWindows()
     {
         const int64_t taps = (plane_ * depth_.taps + tapDepth_) * height_.taps * width_.taps;
+        uint32_t t = 0; // of the tile's first row, for the tap
+        uint32_t residue = 0;
         for (int64_t i = 0; i < height_.taps; ++i) {
             for (int64_t j = 0; j < width_.taps; ++j) {
                 AscendC::LocalTensor<M> output = output_.template AllocTensor<M>();
-                turnBack(output, static_cast<uint32_t>(i * dilationOf(height_)),
-                         static_cast<uint32_t>(j * dilationOf(width_)));
+                turnBack(output, residue * tiling_.residues + t, static_cast<uint32_t>(j * dilationOf(width_)));
                 output_.EnQue(output);
                 output = output_.template DeQue<M>();
                 const int64_t tap = taps + i * width_.taps + j;
                 const int64_t row = (tap * depth_.windows + windowDepth_) * height_.windows + rows_.begin;
                 store(row * width_.windows + columns_.begin, output);
                 output_.FreeTensor(output);
+            }
+            t += static_cast<uint32_t>(height_.stepQ);
+            residue += static_cast<uint32_t>(height_.stepR);
+            if (residue >= height_.stride) {
+                residue -= static_cast<uint32_t>(height_.stride);
+                ++t;
             }
         }
     }
@@ -165,14 +184,12 @@ private:
         }
     }
 
-    // Fill `output` with the windows of the tap that begins `down` rows and `right` pixels into the tile's pixels.
-    __aicore__ inline void turnBack(const AscendC::LocalTensor<M> &output, uint32_t down, uint32_t right)
+    // Fill `output` with the windows of the tap that begins with row `lane` and pixel `right` of the tile's pixels.
+    __aicore__ inline void turnBack(const AscendC::LocalTensor<M> &output, uint32_t lane, uint32_t right)
     {
-        const uint32_t stride = static_cast<uint32_t>(height_.stride);
         const uint32_t rows = static_cast<uint32_t>(rows_.size());
         constexpr uint32_t kPart = kLanes / kRowBlocks<M>; // lanes that one instruction turns
         const AscendC::LocalTensor<M> pixels = pixels_.template Get<M>();
-        uint32_t lane = down; // the image row of window row `row`
         uint32_t row = 0;
         while (row < rows) {
             const uint32_t part = lane / kPart;
@@ -180,7 +197,7 @@ private:
             for (uint32_t i = 0; i < kPart; ++i) {
                 place[i] = tiling_.rows; // behind all rows, where nothing is stored from
             }
-            for (; row < rows && lane / kPart == part; ++row, lane += stride) {
+            for (; row < rows && lane / kPart == part; ++row, ++lane) {
                 place[lane % kPart] = row;
             }
             const uint32_t group = part / kRowBlocks<M> * tiling_.phase;
@@ -188,15 +205,16 @@ private:
         }
     }
 
-    // output[place[i]][c] = source[c * stride][i].
+    // output[place[i]][c] = source[c * stride][i]; windows behind the last of a narrow tile repeat it.
     __aicore__ inline void turnPart(const AscendC::LocalTensor<M> &output, const AscendC::LocalTensor<M> &source,
                                     const uint32_t *place)
     {
-        const uint32_t step = tiling_.columns > 1 ? static_cast<uint32_t>(width_.stride) : 1;
+        const uint32_t step = static_cast<uint32_t>(width_.stride);
         uint64_t rows[kLanes];
         uint64_t target[kLanes];
         for (uint32_t i = 0; i < kLanes; ++i) {
-            rows[i] = addressOf(source, i * step * kLanes);
+            const uint32_t window = i < tiling_.columns ? i : tiling_.columns - 1;
+            rows[i] = addressOf(source, window * step * kLanes);
             target[i] = addressOf(output, place[i / kRowBlocks<M>] * tiling_.pitch + i % kRowBlocks<M> * kPerBlock);
         }
         transposeRepeatedly<M>(target, rows, tiling_.pitch / kLanes, kRowBlocks<M>, kLanes * step * kRowBlocks<M>);
@@ -215,6 +233,7 @@ private:
     Range rows_{0, 0};
     Range lines_{0, 0}; // image rows, and columns below, that the tile's windows cover, in the image or not
     Range points_{0, 0};
+    uint32_t residues_; // of rows that a tile has
     uint32_t all_; // elements of the turned pixels
     int64_t windowDepth_ = 0;
     int64_t tapDepth_ = 0;

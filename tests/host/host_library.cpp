@@ -94,7 +94,7 @@ extern "C" size_t plan(int im2col, const char *dtype, const int64_t *values, con
     }
     Plan made = im2col ? planIm2Col(fold, machine) : planCol2Im(fold, machine);
     if (choice >= 0) {
-        const std::vector<Plan> plans = col2imPlans(fold, machine);
+        const std::vector<Plan> plans = im2col ? im2colPlans(fold, machine) : col2imPlans(fold, machine);
         if (static_cast<size_t>(choice) >= plans.size()) {
             return 0;
         }

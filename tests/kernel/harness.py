@@ -213,12 +213,26 @@ class Npu:
             case.shapes[1], col, product, kernel, shapes, plan, trace, record, check
         )
 
-    def im2col(self, case: Case, image: Array, product: str) -> LaunchReport:
-        """Unfold ``image`` on one product."""
-        plan = self.plan(case, image.dtype.name, MACHINES[product], im2col=True)
+    def im2col(
+        self,
+        case: Case,
+        image: Array,
+        product: str,
+        *,
+        plan: Plan | None = None,
+        record: bool = False,
+        check: bool = True,
+    ) -> LaunchReport:
+        """Unfold ``image`` on one product, by the host's plan or another."""
+        plan = plan or self.plan(case, image.dtype.name, MACHINES[product], im2col=True)
         return self._launch(
-            case.shapes[0], image, product, "im2_col_nd", 1, plan, None, False, True
+            case.shapes[0], image, product, "im2_col_nd", 1, plan, None, record, check
         )
+
+    def unfold_plans(self, case: Case, dtype: str, machine: Machine) -> list[Plan]:
+        """Return the plans of every schedule that can unfold."""
+        found = (self._plan(case, dtype, machine, True, choice) for choice in range(2))
+        return [plan for plan in found if plan]
 
     def _launch(
         self,

@@ -40,6 +40,11 @@ MISTAKES = {
         "return {begin, begin + each};",
     ),
     "seams kept": ("rows.h", "if (q != 0) {", "if (q > 1) {"),
+    "residue not carried": (
+        "unfold_once.h",
+        "if (residue >= height_.stride) {",
+        "if (residue > height_.stride) {",
+    ),
     "wait forgotten": (
         "unfold.h",
         "input_.EnQue(input);\n        input = input_.template DeQue<M>();",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeGuard
+from typing import Any, TypeGuard
 
 import torch
-from torch.autograd import forward_ad
 
 from .. import backends, parameters, rules
 from ..errors import BackendError
 from ..facts import MAX_BYTES
 from ..messages import refuse
-from ..parameters import Parameters
-from . import operators, tensors, transforms
+from ..parameters import Parameters, exact
+from . import operators, plain, tensors, transforms
+from .plain import is_plain
 
 
 def dispatch_col2im(
@@ -27,12 +27,17 @@ def dispatch_col2im(
 ) -> torch.Tensor:
     """Compute `ascend_col2im.col2im` of a tensor, on its device and within its graph."""
     op = "col2im"
+    sizes = (output_size, kernel_size, stride, padding, dilation)
+    if known := _known(col, sizes, out, backend):
+        return plain.col2im(col, known)
     _check_tensor(op, "col", col, out, backend)
     rules.check_col_rank(op, col.shape)
-    sizes = (output_size, kernel_size, stride, padding, dilation)
-    if _is_plain(col) and (out is None or _is_plain(out)):
+    if _is_plain_on_cpu(col) and (out is None or _is_plain_on_cpu(out)):
         given = parameters.col2im_parameters(op, "cpu", *sizes)
-        return tensors.col2im(col, rules.col2im_plan(op, tuple(col.shape), given, "cpu"), out)
+        plan = rules.col2im_plan(op, tuple(col.shape), given, "cpu")
+        if out is None:
+            tensors.checked(op, plan, plan.image_shape, col.itemsize)
+        return tensors.col2im(col, plan, out)
     symbols = _Symbols()
     given = parameters.col2im_parameters(op, "cpu", *map(symbols.hide, sizes))
     image = transforms.apply(operators.col2im, col, *symbols.restore(given))
@@ -50,12 +55,17 @@ def dispatch_im2col(
 ) -> torch.Tensor:
     """Compute `ascend_col2im.im2col` of a tensor, on its device and within its graph."""
     op = "im2col"
-    _check_tensor(op, "x", x, out, backend)
     sizes = (kernel_size, stride, padding, dilation)
-    if _is_plain(x) and (out is None or _is_plain(out)):
+    if known := _known(x, sizes, out, backend):
+        return plain.im2col(x, known)
+    _check_tensor(op, "x", x, out, backend)
+    if _is_plain_on_cpu(x) and (out is None or _is_plain_on_cpu(out)):
         shape = tuple(x.shape)
         given = parameters.im2col_parameters(op, "cpu", shape, *sizes)
-        return tensors.im2col(x, rules.im2col_plan(op, shape, given, "cpu"), out)
+        plan = rules.im2col_plan(op, shape, given, "cpu")
+        if out is None:
+            tensors.checked(op, plan, plan.col_shape, x.itemsize)
+        return tensors.im2col(x, plan, out)
     symbols = _Symbols()
     shape = tuple(tensors.known_size(size) or 0 for size in x.shape)
     given = parameters.im2col_parameters(op, "cpu", shape, *map(symbols.hide, sizes))
@@ -68,16 +78,30 @@ torch.compiler.allow_in_graph(dispatch_col2im)
 torch.compiler.allow_in_graph(dispatch_im2col)
 
 
+def _known(
+    tensor: torch.Tensor, sizes: tuple[object, ...], out: object, backend: str
+) -> tuple[Any, ...] | None:
+    """Return the parameters if they and the tensor are such as `plain` takes."""
+    if out is None and isinstance(backend, str) and backend == "auto" and is_plain(tensor):
+        return exact(sizes)
+    return None
+
+
+def _is_plain_on_cpu(tensor: object) -> TypeGuard[torch.Tensor]:
+    """Whether the CPU backend can read or write the tensor's own memory."""
+    return is_plain(tensor) and tensor.is_cpu
+
+
 def _check_tensor(op: str, name: str, tensor: torch.Tensor, out: object, backend: str) -> None:
     """Check the device and the rules dtype and format."""
     backends.check(op, backend)
     if not isinstance(tensor, torch.Tensor):  # which only the drop-ins let through
         refuse(op, "dtype", f"{name} is of type {type(tensor).__name__}; must be a torch tensor")
     _check_device(op, name, tensor, backend)
-    dtype = tensors.dtype_name(tensor)
+    dtype = tensors.dtype_name(tensor.dtype)
     rules.check_dtype(op, name, dtype, "cpu")
     if isinstance(out, torch.Tensor):
-        rules.check_out_dtype(op, name, dtype, tensors.dtype_name(out))
+        rules.check_out_dtype(op, name, dtype, tensors.dtype_name(out.dtype))
         _check_format(op, "out", out)
     _check_format(op, name, tensor)
 
@@ -106,43 +130,6 @@ def _check_format(op: str, name: str, tensor: torch.Tensor) -> None:
         refuse(
             op, "format", f"{name} is {layout}; must be dense (strided), see torch.Tensor.to_dense"
         )
-
-
-_NO_KEY: Final = torch._C.DispatchKey.Undefined
-
-
-def _key_set(*names: str) -> torch._C.DispatchKeySet:
-    keys = torch._C.DispatchKeySet(_NO_KEY)
-    for name in names:
-        keys = keys.add(getattr(torch._C.DispatchKey, name))
-    return keys
-
-
-_PLAIN_KEYS: Final = _key_set(
-    "CPU", "BackendSelect", "ADInplaceOrView", "AutogradCPU", "AutocastCPU"
-)
-"""Left out are functorch, tracers, dispatch modes, subclasses, conjugate and negative views."""
-
-
-def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
-    """Whether the dispatcher would do nothing but call the CPU kernel on the tensor's memory.
-
-    Then that is done directly, for the dispatcher takes longer than a small fold.
-    """
-    return (
-        isinstance(tensor, torch.Tensor)
-        and tensor.device.type == "cpu"
-        and not (tensor.requires_grad and torch.is_grad_enabled())
-        and (not tensor.is_inference() or torch.is_inference_mode_enabled())
-        and not torch.overrides.has_torch_function_unary(tensor)
-        and forward_ad._current_level < 0
-        and _has_plain_keys(tensor)
-    )
-
-
-def _has_plain_keys(tensor: torch.Tensor) -> bool:
-    keys = torch._C._dispatch_keys(tensor) | torch._C._dispatch_tls_local_include_set()
-    return (keys - _PLAIN_KEYS).highestPriorityTypeId() == _NO_KEY
 
 
 def _written(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from ..geometry import Ints
 from ..messages import refuse
 
 
-def dtype_name(tensor: torch.Tensor) -> str:
+@cache
+def dtype_name(dtype: torch.dtype) -> str:
     """Return the dtype's name, which torch and NumPy (ml_dtypes) share."""
-    return str(tensor.dtype).removeprefix("torch.")
+    return str(dtype).removeprefix("torch.")
 
 
 def known_size(size: object) -> int | None:
@@ -42,7 +44,10 @@ def known_sizes(*lists: Sequence[object]) -> tuple[Ints, ...] | None:
 
 
 def col2im(col: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Fold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend."""
+    """Fold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend.
+
+    For a new tensor, ``plan`` is one that `checked` has seen.
+    """
     source = array("col2im", "col", col)
     image, target = _output("col2im", "col", col, source, plan, plan.image_shape, out)
     if target.size:
@@ -56,7 +61,10 @@ def col2im(col: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None)
 
 
 def im2col(x: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Unfold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend."""
+    """Unfold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend.
+
+    For a new tensor, ``plan`` is one that `checked` has seen.
+    """
     source = array("im2col", "x", x)
     col, target = _output("im2col", "x", x, source, plan, plan.col_shape, out)
     if target.size:
@@ -72,41 +80,37 @@ def im2col(x: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None) -
 def array(op: str, name: str, tensor: torch.Tensor) -> Any:
     """Return the tensor's own memory as a NumPy array, whatever its strides.
 
-    Unlike `torch.Tensor.numpy`, this leaves the tensor's storage resizable, and takes bfloat16.
+    Unlike `torch.Tensor.numpy`, this leaves the tensor's storage resizable, and takes bfloat16;
+    the tensor has to outlive the array.
 
     Raises
     ------
     RuleError
         For the rule format, where the storage has been freed, as of sharded parameters.
     """
-    if tensor.numel():
-        if not tensor.data_ptr():
-            refuse(op, "format", f"{name} has no memory: its storage has been freed")
-        memory = np.asarray(_Memory(tensor))
-    else:  # which may have no address
-        memory = np.empty(tuple(tensor.shape), _type_string(tensor.dtype))
-    return memory.view(_bfloat16()) if tensor.dtype is torch.bfloat16 else memory
+    dtype, shape = _numpy_dtype(tensor.dtype), tuple(tensor.shape)
+    if not tensor.numel():  # which may have no address
+        return np.empty(shape, dtype)
+    address = tensor.data_ptr()
+    if not address:
+        refuse(op, "format", f"{name} has no memory: its storage has been freed")
+    itemsize = tensor.itemsize
+    strides = tuple([step * itemsize for step in tensor.stride()])
+    covered = itemsize + sum(
+        [(size - 1) * step for size, step in zip(shape, strides, strict=True)]
+    )
+    return np.ndarray(shape, dtype, _bytes(covered).from_address(address), 0, strides)
 
 
-class _Memory:
-    """A tensor under NumPy's array interface, version 3; bfloat16 is two bytes without a kind."""
-
-    def __init__(self, tensor: torch.Tensor) -> None:
-        itemsize = tensor.itemsize
-        self.tensor = tensor
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": tuple(tensor.shape),
-            "strides": tuple([step * itemsize for step in tensor.stride()]),
-            "typestr": _type_string(tensor.dtype),
-            "data": (tensor.data_ptr(), False),
-        }
+@lru_cache(maxsize=4096)
+def _bytes(length: int) -> Any:
+    """Return the type of so many bytes, which takes longer to make than to use."""
+    return ctypes.c_char * length
 
 
-@lru_cache
-def _type_string(dtype: torch.dtype) -> str:
-    name = str(dtype).removeprefix("torch.")
-    return "|V2" if name == "bfloat16" else np.dtype(name).str
+@cache
+def _numpy_dtype(dtype: torch.dtype) -> Any:
+    return np.dtype(_bfloat16() if dtype is torch.bfloat16 else dtype_name(dtype))
 
 
 def _bfloat16() -> Any:
@@ -117,6 +121,13 @@ def _bfloat16() -> Any:
             "bfloat16 on the CPU needs ml_dtypes, which is not installed; pip install ml_dtypes"
         ) from error
     return ml_dtypes.bfloat16
+
+
+def checked(op: str, plan: rules.Plan, shape: Ints, itemsize: int) -> rules.Plan:
+    """Return a plan whose new result, of a shape, can be addressed and fits the memory."""
+    rules.check_addressable(op, plan, itemsize)
+    rules.check_memory(op, "the result", shape, itemsize)
+    return plan
 
 
 def _output(
@@ -132,12 +143,10 @@ def _output(
     if out is not None:
         target = array(op, "out", out)
         outputs.check_array(op, shape, name, source, target)
-    rules.check_addressable(op, plan, source.itemsize)
-    if out is not None:
+        rules.check_addressable(op, plan, source.itemsize)
         if not out.is_inference():
             torch.autograd.graph.increment_version(out)
         return out, target
-    rules.check_memory(op, "the result", shape, source.itemsize)
     try:
         result = tensor.new_empty(shape)
     except RuntimeError:

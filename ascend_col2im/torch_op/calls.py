@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeGuard
 
 import torch
@@ -12,7 +13,7 @@ from ..facts import MAX_BYTES
 from ..messages import refuse
 from ..parameters import Parameters, exact
 from . import operators, plain, tensors, transforms
-from .plain import is_plain
+from .plain import is_plain, is_plain_or_recorded, is_recorded
 
 
 def dispatch_col2im(
@@ -29,7 +30,7 @@ def dispatch_col2im(
     op = "col2im"
     sizes = (output_size, kernel_size, stride, padding, dilation)
     if known := _known(col, sizes, out, backend):
-        return plain.col2im(col, known)
+        return recorded_col2im(col, known) if is_recorded(col) else plain.col2im(col, known)
     _check_tensor(op, "col", col, out, backend)
     rules.check_col_rank(op, col.shape)
     if _is_plain_on_cpu(col) and (out is None or _is_plain_on_cpu(out)):
@@ -57,7 +58,7 @@ def dispatch_im2col(
     op = "im2col"
     sizes = (kernel_size, stride, padding, dilation)
     if known := _known(x, sizes, out, backend):
-        return plain.im2col(x, known)
+        return recorded_im2col(x, known) if is_recorded(x) else plain.im2col(x, known)
     _check_tensor(op, "x", x, out, backend)
     if _is_plain_on_cpu(x) and (out is None or _is_plain_on_cpu(out)):
         shape = tuple(x.shape)
@@ -82,9 +83,48 @@ def _known(
     tensor: torch.Tensor, sizes: tuple[object, ...], out: object, backend: str
 ) -> tuple[Any, ...] | None:
     """Return the parameters if they and the tensor are such as `plain` takes."""
-    if out is None and isinstance(backend, str) and backend == "auto" and is_plain(tensor):
+    if (
+        out is None
+        and isinstance(backend, str)
+        and backend == "auto"
+        and is_plain_or_recorded(tensor)
+    ):
         return exact(sizes)
     return None
+
+
+class _Col2Im(torch.autograd.Function):
+    """Folding of plain tensors in a graph, for which `torch.library` takes ten times as long."""
+
+    @staticmethod
+    def forward(ctx: Any, col: torch.Tensor, sizes: tuple[Any, ...]) -> torch.Tensor:
+        ctx.windows = sizes[1:]
+        return plain.col2im(col, sizes)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        given: tuple[Any, ...] = (*ctx.windows, None, "auto")
+        return dispatch_im2col(grad, *given), None
+
+
+class _Im2Col(torch.autograd.Function):
+    """Unfolding of plain tensors in a graph."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, sizes: tuple[Any, ...]) -> torch.Tensor:
+        kernel_size = sizes[0]
+        axes = len(kernel_size) if isinstance(kernel_size, tuple) else 2
+        ctx.output_size, ctx.windows = tuple(x.shape[-axes:]), sizes
+        return plain.im2col(x, sizes)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        given: tuple[Any, ...] = (ctx.output_size, *ctx.windows, None, "auto")
+        return dispatch_col2im(grad, *given), None
+
+
+recorded_col2im: Callable[..., torch.Tensor] = _Col2Im.apply
+recorded_im2col: Callable[..., torch.Tensor] = _Im2Col.apply
 
 
 def _is_plain_on_cpu(tensor: object) -> TypeGuard[torch.Tensor]:

@@ -113,8 +113,7 @@ def _run(target: str, job: Job, tensor: torch.Tensor) -> torch.Tensor:
     operator = opp.operator(job.call.names, target)
     result = tensor.new_empty(job.batched)
     if not job.empty:
-        device = tensor.device
-        npu, index = torch.get_device_module(device), device.index
+        npu, index = _torch_npu().npu, tensor.device.index
         # The queue that reading a stream's handle empties is that of torch's current device.
         with nullcontext() if npu.current_device() == index else npu.device(index):
             _launch(operator, job, tensor, result, index)

@@ -10,7 +10,10 @@ from functools import lru_cache
 from typing import Any, Final, TypeGuard
 
 import torch
+from torch._C import _dispatch_keys, _dispatch_tls_local_include_set
+from torch._C._autograd import _profiler_enabled
 from torch.autograd import forward_ad
+from torch.overrides import has_torch_function_unary
 
 from .. import parameters, rules
 from ..geometry import Ints
@@ -36,21 +39,39 @@ _PLAIN_KEYS: Final = _key_set(
 
 def is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
     """Whether the dispatcher would do nothing but call the tensor's device's kernel on it."""
+    return is_plain_or_recorded(tensor) and not is_recorded(tensor)
+
+
+def is_recorded(tensor: torch.Tensor) -> bool:
+    """Whether what is computed from the tensor goes into a graph."""
+    return tensor.requires_grad and torch.is_grad_enabled()
+
+
+def is_plain_or_recorded(tensor: object) -> TypeGuard[torch.Tensor]:
+    """Whether the dispatcher would do no more than call that kernel and record it in a graph."""
     return (
         isinstance(tensor, torch.Tensor)
         and (tensor.is_cpu or tensor.device.type == "npu")
-        and not (tensor.requires_grad and torch.is_grad_enabled())
         and (not tensor.is_inference() or torch.is_inference_mode_enabled())
-        and not torch.overrides.has_torch_function_unary(tensor)
+        and not has_torch_function_unary(tensor)
         and forward_ad._current_level < 0
-        and not torch._C._autograd._profiler_enabled()  # which shows what is dispatched
-        and _has_plain_keys(tensor)
+        and not _profiler_enabled()  # which shows what is dispatched
+        and not _other_keys(tensor)
     )
 
 
-def _has_plain_keys(tensor: torch.Tensor) -> bool:
-    keys = torch._C._dispatch_keys(tensor) | torch._C._dispatch_tls_local_include_set()
-    return (keys - _PLAIN_KEYS).highestPriorityTypeId() == _NO_KEY
+if hasattr(torch._C.DispatchKeySet, "raw_repr"):
+    _OTHER_BITS: Final = ~_PLAIN_KEYS.raw_repr()
+
+    def _other_keys(tensor: torch.Tensor) -> bool:
+        keys = _dispatch_keys(tensor).raw_repr() | _dispatch_tls_local_include_set().raw_repr()
+        return bool(keys & _OTHER_BITS)
+
+else:  # torch before 2.5, where this takes twice as long
+
+    def _other_keys(tensor: torch.Tensor) -> bool:
+        keys = _dispatch_keys(tensor) | _dispatch_tls_local_include_set()
+        return (keys - _PLAIN_KEYS).highestPriorityTypeId() != _NO_KEY
 
 
 def col2im(col: torch.Tensor, sizes: tuple[Any, ...]) -> torch.Tensor:

@@ -48,15 +48,15 @@ def col2im(col: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None)
 
     For a new tensor, ``plan`` is one that `checked` has seen.
     """
-    source = array("col2im", "col", col)
-    image, target = _output("col2im", "col", col, source, plan, plan.image_shape, out)
+    op, N, C, geometry = "col2im", plan.N, plan.C, plan.geometry
+    source = array(op, "col", col, (N, C * geometry.K, geometry.L))
+    if out is None:
+        image = _new(op, col, plan.image_shape)
+    else:
+        image = _writable(op, "col", col, plan, plan.image_shape, out)
+    target = array(op, "the result", image, (N, C, *geometry.output_size))
     if target.size:
-        N, C, geometry = plan.N, plan.C, plan.geometry
-        cpu_fallback.col2im(
-            source.reshape(N, C * geometry.K, geometry.L),
-            geometry,
-            target.reshape(N, C, *geometry.output_size),
-        )
+        cpu_fallback.col2im(source, geometry, target)
     return image
 
 
@@ -65,41 +65,45 @@ def im2col(x: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None) -
 
     For a new tensor, ``plan`` is one that `checked` has seen.
     """
-    source = array("im2col", "x", x)
-    col, target = _output("im2col", "x", x, source, plan, plan.col_shape, out)
+    op, N, C, geometry = "im2col", plan.N, plan.C, plan.geometry
+    source = array(op, "x", x, (N, C, *geometry.output_size))
+    if out is None:
+        col = _new(op, x, plan.col_shape)
+    else:
+        col = _writable(op, "x", x, plan, plan.col_shape, out)
+    target = array(op, "the result", col, (N, C * geometry.K, geometry.L))
     if target.size:
-        N, C, geometry = plan.N, plan.C, plan.geometry
-        cpu_fallback.im2col(
-            source.reshape(N, C, *geometry.output_size),
-            geometry,
-            target.reshape(N, C * geometry.K, geometry.L),
-        )
+        cpu_fallback.im2col(source, geometry, target)
     return col
 
 
-def array(op: str, name: str, tensor: torch.Tensor) -> Any:
+def array(op: str, name: str, tensor: torch.Tensor, shape: Ints | None = None) -> Any:
     """Return the tensor's own memory as a NumPy array, whatever its strides.
 
     Unlike `torch.Tensor.numpy`, this leaves the tensor's storage resizable, and takes bfloat16;
-    the tensor has to outlive the array.
+    the tensor has to outlive the array. ``shape`` adds or takes away an axis of one.
 
     Raises
     ------
     RuleError
         For the rule format, where the storage has been freed, as of sharded parameters.
     """
-    dtype, shape = _numpy_dtype(tensor.dtype), tuple(tensor.shape)
-    if not tensor.numel():  # which may have no address
+    dtype = _numpy_dtype(tensor.dtype)
+    if shape is None:
+        shape = tuple(tensor.shape)
+    count = tensor.numel()
+    if not count:  # which may have no address
         return np.empty(shape, dtype)
     address = tensor.data_ptr()
     if not address:
         refuse(op, "format", f"{name} has no memory: its storage has been freed")
-    itemsize = tensor.itemsize
-    strides = tuple([step * itemsize for step in tensor.stride()])
-    covered = itemsize + sum(
-        [(size - 1) * step for size, step in zip(shape, strides, strict=True)]
-    )
-    return np.ndarray(shape, dtype, _bytes(covered).from_address(address), 0, strides)
+    itemsize: int = dtype.itemsize
+    if tensor.is_contiguous():
+        return np.ndarray(shape, dtype, _bytes(count * itemsize).from_address(address))
+    own_shape, strides = tuple(tensor.shape), [step * itemsize for step in tensor.stride()]
+    covered = sum((size - 1) * step for size, step in zip(own_shape, strides, strict=True))
+    memory = _bytes(covered + itemsize).from_address(address)
+    return np.ndarray(own_shape, dtype, memory, 0, strides).reshape(shape)
 
 
 @lru_cache(maxsize=4096)
@@ -130,26 +134,22 @@ def checked(op: str, plan: rules.Plan, shape: Ints, itemsize: int) -> rules.Plan
     return plan
 
 
-def _output(
-    op: str,
-    name: str,
-    tensor: torch.Tensor,
-    source: Any,
-    plan: rules.Plan,
-    shape: Ints,
-    out: torch.Tensor | None,
-) -> tuple[torch.Tensor, Any]:
-    """Return the tensor to write the result into, and its memory."""
-    if out is not None:
-        target = array(op, "out", out)
-        outputs.check_array(op, shape, name, source, target)
-        rules.check_addressable(op, plan, source.itemsize)
-        if not out.is_inference():
-            torch.autograd.graph.increment_version(out)
-        return out, target
+def _writable(
+    op: str, name: str, tensor: torch.Tensor, plan: rules.Plan, shape: Ints, out: torch.Tensor
+) -> torch.Tensor:
+    """Return ``out``, to be written into, or refuse what cannot take the result."""
+    source = array(op, name, tensor)
+    outputs.check_array(op, shape, name, source, array(op, "out", out))
+    rules.check_addressable(op, plan, source.itemsize)
+    if not out.is_inference():
+        torch.autograd.graph.increment_version(out)
+    return out
+
+
+def _new(op: str, tensor: torch.Tensor, shape: Ints) -> torch.Tensor:
+    """Return a new tensor beside another, or refuse one for which there is no memory now."""
     try:
-        result = tensor.new_empty(shape)
+        return tensor.new_empty(shape)
     except RuntimeError:
-        rules.check_free_memory(op, "the result", shape, source.itemsize)
+        rules.check_free_memory(op, "the result", shape, tensor.itemsize)
         raise
-    return result, array(op, "the result", result)

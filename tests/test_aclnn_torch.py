@@ -148,6 +148,42 @@ def _gradients() -> None:
                 assert torch.equal(on_cpu, on_npu)
 
 
+def test_out_is_written_unless_it_shares_memory() -> None:
+    run(_out, environment())
+
+
+def _out() -> None:
+    torch = _ready()
+    from ascend_col2im import RuleError, col2im
+
+    sizes = SIZES[0]
+    col = _columns(sizes, torch)
+    expected = col2im(col, **sizes)
+    count, pixels = col.numel(), expected.numel()
+    buffer = torch.zeros(2 * (count + pixels)).npu()
+    x = buffer[:count].view(col.shape).copy_(col.npu())
+    outs = (
+        torch.zeros(expected.shape).npu(),
+        torch.zeros((*expected.shape, 2)).npu()[..., 1],
+        buffer[count : count + pixels].view(expected.shape),  # right behind the input
+    )
+    for out in outs:
+        assert col2im(x, **sizes, out=out) is out
+        assert torch.equal(out.cpu(), expected)
+    for start in (0, count - 1):
+        shared = buffer[start : start + pixels].view(expected.shape)
+        before = shared.cpu()
+        with pytest.raises(RuleError, match="output: out shares memory with col"):
+            col2im(x, **sizes, out=shared)
+        assert torch.equal(shared.cpu(), before)
+    with pytest.raises(RuleError, match="output: elements of out overlap"):
+        col2im(x, **sizes, out=torch.zeros(1, 1, 4, 5).npu().expand(expected.shape))
+    with pytest.raises(RuleError, match="output: out is on cpu; must be on npu:0"):
+        col2im(x, **sizes, out=torch.zeros(expected.shape))
+    with pytest.raises(RuleError, match="output: out has shape"):
+        col2im(x, **sizes, out=torch.zeros(7).npu())
+
+
 def test_compiled_functions_run_on_the_npu() -> None:
     run(_compiled, environment())
 

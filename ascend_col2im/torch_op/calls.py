@@ -196,8 +196,8 @@ def _written(
         )
     shape = tuple(out.shape)
     rules.check_out_shape(op, shape, tuple(result.shape))
-    # The result has memory of its own already, so that out may share the input's.
-    rules.check_out_layout(op, name, shape, out.stride(), 1, shared=False)
+    shared = tensors.share_memory(op, tensor, out)
+    rules.check_out_layout(op, name, shape, out.stride(), 1, shared)
     return out.copy_(result)
 
 

@@ -106,6 +106,22 @@ def array(op: str, name: str, tensor: torch.Tensor, shape: Ints | None = None) -
     return np.ndarray(own_shape, dtype, memory, 0, strides).reshape(shape)
 
 
+def share_memory(op: str, tensor: torch.Tensor, out: torch.Tensor) -> bool:
+    """Whether two tensors of one device share an element, as far as they have addresses.
+
+    Those that are traced or wrapped have none; what they share does no harm, as the result has
+    memory of its own before it is copied into ``out``.
+    """
+    try:
+        addresses = tensor.data_ptr(), out.data_ptr()
+    except RuntimeError:
+        return False
+    if not all(addresses):
+        return False
+    # Of arrays in the memory of a device, only the addresses are looked at.
+    return outputs.share_memory(array(op, "the input", tensor), array(op, "out", out))
+
+
 @lru_cache(maxsize=4096)
 def _bytes(length: int) -> Any:
     """Return the type of so many bytes, which takes longer to make than to use."""

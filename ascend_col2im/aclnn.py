@@ -12,6 +12,7 @@ gives the executor back; where it is not reached, ``aclDestroyAclOpExecutor`` do
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache, lru_cache
@@ -55,21 +56,43 @@ class NpuError(BackendError):
         return super().__str__() + (f"; {self.context}" if self.context else "")
 
 
-class View(NamedTuple):
-    """A tensor on a device, as it lies in its storage; sizes and strides in elements."""
+class Layout:
+    """How a tensor lies in its storage; sizes and strides in elements.
 
-    address: int
-    dtype: str
-    shape: Ints
-    strides: Ints
-    offset: int
-    storage: int
+    ``arguments`` is what ``aclCreateTensor`` takes before the storage's address.
+    """
+
+    __slots__ = ("_text", "arguments")
+
+    def __init__(self, dtype: str, shape: Ints, strides: Ints, offset: int, storage: int) -> None:
+        self._text = (
+            f"{dtype} {listed(shape)}, strides {listed(strides)}, offset {offset} of {storage}"
+        )
+        self.arguments = (
+            *(_int64s(shape), len(shape), _abi.DTYPES[dtype], _int64s(strides)),
+            *(offset, _abi.FORMAT_ND, _int64s((storage,)), 1),
+        )
 
     def __str__(self) -> str:
-        return (
-            f"{self.dtype} {listed(self.shape)}, strides {listed(self.strides)}, "
-            f"offset {self.offset} of {self.storage}"
-        )
+        return self._text
+
+
+layout: Final = lru_cache(maxsize=4096)(Layout)
+"""Return a `Layout`, which takes longer to make than to use."""
+
+
+@lru_cache(maxsize=4096)
+def dense_layout(dtype: str, shape: Ints) -> Layout:
+    """Return how a contiguous tensor lies in a storage of its own."""
+    strides = tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    return Layout(dtype, shape, strides, 0, math.prod(shape))
+
+
+class View(NamedTuple):
+    """A tensor on a device: the address of its storage, and how it lies there."""
+
+    address: int
+    layout: Layout
 
 
 class Call(NamedTuple):
@@ -134,7 +157,7 @@ def launch(
     """
     name, prepare, execute, _, acl = operator
     size, executor = ctypes.c_uint64(), ctypes.c_void_p()
-    handles = _Handles(acl, lambda: f"{name} of {source}, to {out}, {call.parameters}")
+    handles = _Handles(acl, name, call, source, out)
     try:
         first = handles.tensor(source)
         attributes = [
@@ -207,39 +230,47 @@ class Bound:
 class _Handles:
     """The handles of one call: made one by one, and all given back once."""
 
-    def __init__(self, acl: Any, context: Callable[[], str]) -> None:
+    __slots__ = ("_acl", "_call", "_made", "_name", "_out", "_source")
+
+    def __init__(self, acl: Any, name: str, call: Call, source: View, out: View) -> None:
         self._acl = acl
-        self._context = context
-        self._made: list[tuple[str, int]] = []
+        self._name = name
+        self._call = call
+        self._source = source
+        self._out = out
+        self._made: list[tuple[Any, int]] = []  # each with what destroys it
 
     def tensor(self, view: View) -> int:
-        dims, axes, strides, storage = _descriptor(view.shape, view.strides, view.storage)
-        handle = self._acl.aclCreateTensor(
-            dims, axes, _abi.DTYPES[view.dtype], strides, view.offset, _abi.FORMAT_ND,
-            storage, 1, view.address,
-        )  # fmt: skip
-        return self._own("Tensor", handle)
+        acl = self._acl
+        handle: int | None = acl.aclCreateTensor(*view.layout.arguments, view.address)
+        if not handle:
+            raise self.error("aclCreateTensor", None)
+        self._made.append((acl.aclDestroyTensor, handle))
+        return handle
 
     def ints(self, values: Ints) -> int:
-        return self._own("IntArray", self._acl.aclCreateIntArray(_int64s(values), len(values)))
+        acl = self._acl
+        handle: int | None = acl.aclCreateIntArray(_int64s(values), len(values))
+        if not handle:
+            raise self.error("aclCreateIntArray", None)
+        self._made.append((acl.aclDestroyIntArray, handle))
+        return handle
 
     def error(self, symbol: str, status: int | None) -> NpuError:
-        return NpuError(symbol, status, self._context())
+        context = (
+            f"{self._name} of {self._source.layout}, to {self._out.layout}, "
+            f"{self._call.parameters}"
+        )
+        return NpuError(symbol, status, context)
 
     def destroy(self) -> NpuError | None:
         """Give everything back; return the first failure."""
         failure = None
-        for kind, handle in self._made:
-            status = getattr(self._acl, f"aclDestroy{kind}")(handle)
+        for destroy, handle in self._made:
+            status = destroy(handle)
             if status and failure is None:
-                failure = self.error(f"aclDestroy{kind}", status)
+                failure = self.error(destroy.__name__, status)
         return failure
-
-    def _own(self, kind: str, handle: int | None) -> int:
-        if not handle:
-            raise self.error(f"aclCreate{kind}", None)
-        self._made.append((kind, handle))
-        return handle
 
 
 def check(symbol: str, *arguments: Any) -> None:
@@ -258,12 +289,6 @@ def _target(soc: str) -> Target:
         f"this device is {soc}; this package is for "
         + ", ".join(f"{begin}* ({TARGETS[name].product})" for begin, name in SOC_TARGETS)
     )
-
-
-@lru_cache(maxsize=4096)
-def _descriptor(shape: Ints, strides: Ints, storage: int) -> tuple[Any, int, Any, Any]:
-    """Return the arrays that describe a tensor: shape, its length, strides, storage shape."""
-    return _int64s(shape), len(shape), _int64s(strides), _int64s((storage,))
 
 
 @lru_cache(maxsize=4096)

@@ -23,6 +23,7 @@ from .aclnn import (
     View,
     check,
     col2im_call,
+    dense_layout,
     im2col_call,
     launch,
     target,
@@ -128,8 +129,7 @@ def _visit(call: Call, source: Array, out: Array, device: int) -> None:
 
 
 def _dense_view(array: Array, address: int) -> View:
-    strides = tuple(stride // array.itemsize for stride in array.strides)
-    return View(address, array.dtype.name, array.shape, strides, 0, array.size)
+    return View(address, dense_layout(array.dtype.name, array.shape))
 
 
 def _memory(size: int) -> AbstractContextManager[int]:

@@ -103,6 +103,19 @@ def places() -> list[Place]:
     return [*listed, *(Place(vendors / name / "op_api" / "lib" / OPAPI) for name in names)]
 
 
+def unfit(place: Place, target: str) -> str | None:
+    """Return why there is no package for a target at a place, or None if there is one."""
+    if place.problem:
+        return place.problem
+    if not place.path.exists():
+        return "there is no such file"
+    config = place.path.parents[2] / "op_impl" / "ai_core" / "tbe" / "config"
+    if (config / target).is_dir():
+        return None
+    others = sorted(entry.name for entry in config.glob("*"))
+    return f"is built for {', '.join(others) or 'no device'}, not for {target}"
+
+
 _runtimes: dict[_Environment, SimpleNamespace] = {}
 _operators: dict[tuple[tuple[str, ...], str, _Environment], Operator] = {}
 
@@ -117,7 +130,7 @@ def _load_runtime() -> SimpleNamespace:
         loaded = _load_cann(library)
         for symbol in SYMBOLS.values():
             if symbol.library == library:
-                setattr(functions, symbol.name, _function(loaded, symbol.name))
+                setattr(functions, symbol.name, _cann_function(loaded, symbol.name))
     return functions
 
 
@@ -136,7 +149,7 @@ def _find_operator(names: tuple[str, ...], target: str) -> Operator:
     runtime()  # packages link CANN's libraries, by name
     tried = []
     for place in places():
-        found = place.problem or _operator_in(place.path, names, target)
+        found = unfit(place, target) or _operator_in(place.path, names)
         if isinstance(found, Operator):
             return found
         tried.append(f"{place.path}: {found}")
@@ -148,14 +161,8 @@ def _find_operator(names: tuple[str, ...], target: str) -> Operator:
     )
 
 
-def _operator_in(path: Path, names: tuple[str, ...], target: str) -> Operator | str:
+def _operator_in(path: Path, names: tuple[str, ...]) -> Operator | str:
     """Return the first of some operators that a package has, or what is wrong with it."""
-    if not path.exists():
-        return "there is no such file"
-    config = path.parents[2] / "op_impl" / "ai_core" / "tbe" / "config"
-    if not (config / target).is_dir():
-        others = sorted(entry.name for entry in config.glob("*"))
-        return f"is built for {', '.join(others) or 'no device'}, not for {target}"
     try:
         library = ctypes.CDLL(str(path))
     except OSError as error:
@@ -167,6 +174,16 @@ def _operator_in(path: Path, names: tuple[str, ...], target: str) -> Operator | 
         except AttributeError:
             continue
     return f"has no {' or '.join(names)}"
+
+
+def _cann_function(library: ctypes.CDLL, name: str) -> Any:
+    try:
+        return _function(library, name)
+    except AttributeError as error:
+        raise BackendError(
+            f"{library._name} has no {name}: this CANN is older than 8.0, or broken; "
+            f"{INSTALL_CANN}"
+        ) from error
 
 
 def _function(library: ctypes.CDLL, name: str) -> Any:

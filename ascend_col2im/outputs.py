@@ -28,8 +28,13 @@ def check_array(op: str, shape: Ints, name: str, array: Array, out: Array) -> No
     rules.check_out_shape(op, out.shape, shape)
     if not out.flags.writeable:
         messages.refuse(op, "output", "out is read-only; must be writable")
-    try:
-        shared = np.shares_memory(out, array, max_work=OVERLAP_WORK)
-    except np.exceptions.TooHardError:
-        shared = True
+    shared = share_memory(out, array)
     rules.check_out_layout(op, name, shape, out.strides, out.itemsize, shared)
+
+
+def share_memory(first: Array, second: Array) -> bool:
+    """Whether two arrays share an element, or it would take too long to tell."""
+    try:
+        return np.shares_memory(first, second, max_work=OVERLAP_WORK)
+    except np.exceptions.TooHardError:
+        return True

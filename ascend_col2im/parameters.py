@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final, NamedTuple, TypeGuard
 
 import numpy as np
@@ -145,13 +146,32 @@ def _axis_count(op: str, target: str, name: str, value: object) -> int:
 
 def _per_axis(op: str, axes: int, *given: object) -> Parameters:
     """Spread every parameter over ``axes``, from a cache where they are spelt in ints alone."""
-    given = tuple(tuple(value) if type(value) is list else value for value in given)
-    return (_known_spread if all(map(_is_exact, given)) else _spread_all)(op, axes, *given)
+    known = exact(given)
+    return _spread_all(op, axes, *given) if known is None else _known_spread(op, axes, *known)
 
 
-def _is_exact(value: object) -> bool:
-    """Whether a value is of ints alone: to a cache, 1 is the same as `True` and 1.0."""
-    return type(value) is int or (type(value) is tuple and set(map(type, value)) == {int})
+def exact(given: tuple[object, ...]) -> tuple[Any, ...] | None:
+    """Return arguments as keys of a cache, lists as tuples; None if not all are of ints alone.
+
+    To a cache, 1 is the same as `True` and 1.0, which the rules refuse.
+    """
+    keys: list[object] = []
+    for value in given:
+        if type(value) is int:
+            keys.append(value)
+        elif isinstance(value, (tuple, list)) and _are_ints(value):
+            keys.append(tuple(value))
+        else:
+            return None
+    return tuple(keys)
+
+
+def _are_ints(values: Sequence[object]) -> bool:
+    """Whether all values are ints, or all are tuples of ints."""
+    kinds = set(map(type, values))
+    if kinds == {tuple}:
+        kinds = set(map(type, chain.from_iterable(values)))  # type: ignore[arg-type]
+    return kinds == {int}
 
 
 def _spread_all(

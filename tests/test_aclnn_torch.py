@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,41 +18,8 @@ from ascend_col2im.parameters import col2im_parameters
 from ascend_col2im.rules import checked_geometry
 
 from .runtime.installation import environment, installation, run
+from .runtime.npu_tensors import DTYPES, SIZES, columns, ready, unfold_sizes
 from .runtime.observer import calls, failing, live
-
-SIZES: tuple[dict[str, Any], ...] = tuple(
-    dict(zip(("output_size", "kernel_size", "stride", "padding", "dilation"), row, strict=True))
-    for row in (
-        ((4, 5), (2, 3), 1, 0, 1),
-        ((9, 7), (3, 2), 2, 1, 2),
-        ((9, 7), (3, 2), (2, 3), ((1, 2), (0, 1)), (2, 1)),
-        ((11,), (3,), 2, ((1, 0),), 2),
-        ((4, 5, 6), (2, 1, 3), (1, 2, 1), 0, (1, 1, 2)),
-    )
-)
-DTYPES = ("float32", "float16", "bfloat16")
-
-
-def _ready() -> Any:
-    """Import torch with torch_npu and the operators; a silent way to the CPU is an error."""
-    import torch
-
-    import_module("torch_npu")
-    from ascend_col2im.torch_op import npu  # noqa: F401
-
-    warnings.filterwarnings("error", message=".*runs on the CPU")
-    return torch
-
-
-def _columns(sizes: dict[str, Any], torch: Any, dtype: str = "float32", N: int = 2) -> Any:
-    geometry = checked_geometry("test", col2im_parameters("test", "cpu", *sizes.values()))
-    shape = (N, 3 * geometry.K, geometry.L)
-    generator = torch.Generator().manual_seed(geometry.L)
-    return torch.randint(-8, 9, shape, generator=generator).to(getattr(torch, dtype))
-
-
-def _unfold_sizes(sizes: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in sizes.items() if name != "output_size"}
 
 
 def _layouts(col: Any, torch: Any) -> Iterator[Any]:
@@ -71,32 +37,32 @@ def test_every_dtype_and_layout_equals_the_cpu(soc: str) -> None:
 
 
 def _dtypes_and_layouts() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import aclnn, col2im, im2col
 
     for sizes in SIZES:
         for dtype in DTYPES:
-            col = _columns(sizes, torch, dtype)
+            col = columns(sizes, torch, dtype)
             if dtype not in aclnn.target().dtypes:
                 with pytest.raises(TypeError, match="col is bfloat16; ascend310b takes"):
                     col2im(col.npu(), **sizes)
                 continue
             image = col2im(col, **sizes)
-            unfolded = im2col(image, **_unfold_sizes(sizes))
+            unfolded = im2col(image, **unfold_sizes(sizes))
             for tensor in _layouts(col, torch):
                 result = col2im(tensor, **sizes)
                 assert result.device.type == "npu"
                 assert torch.equal(result.cpu(), image)
                 assert torch.equal(col2im(tensor[1], **sizes).cpu(), image[1])
-            result = im2col(image.npu(), **_unfold_sizes(sizes))
+            result = im2col(image.npu(), **unfold_sizes(sizes))
             assert torch.equal(result.cpu(), unfolded)
-            assert torch.equal(im2col(image[1].npu(), **_unfold_sizes(sizes)).cpu(), unfolded[1])
+            assert torch.equal(im2col(image[1].npu(), **unfold_sizes(sizes)).cpu(), unfolded[1])
             empty = col2im(col[:0].npu(), **sizes)
             assert empty.device.type == "npu"
             assert empty.shape == (0, *image.shape[1:])
     for dtype in ("float64", "int32"):
         with pytest.raises(TypeError, match=f"col is {dtype}"):
-            col2im(_columns(SIZES[0], torch, dtype).npu(), **SIZES[0])
+            col2im(columns(SIZES[0], torch, dtype).npu(), **SIZES[0])
 
 
 def test_views_are_described_and_not_copied() -> None:
@@ -104,10 +70,10 @@ def test_views_are_described_and_not_copied() -> None:
 
 
 def _views() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im
 
-    tensors = list(_layouts(_columns(SIZES[2], torch), torch))
+    tensors = list(_layouts(columns(SIZES[2], torch), torch))
     col2im(tensors[0], **SIZES[2])
     for tensor in tensors:
         torch.npu.synchronize()
@@ -122,15 +88,15 @@ def test_gradients_equal_the_cpu_s() -> None:
 
 
 def _gradients() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im, im2col
 
     for sizes in SIZES:
-        col = _columns(sizes, torch)
+        col = columns(sizes, torch)
         image = col2im(col, **sizes)
         for function, x, given in (
             (col2im, col, sizes),
-            (im2col, image, _unfold_sizes(sizes)),
+            (im2col, image, unfold_sizes(sizes)),
         ):
             found = []
             for device in ("cpu", "npu"):
@@ -148,30 +114,40 @@ def _gradients() -> None:
                 assert torch.equal(on_cpu, on_npu)
 
 
-def test_compiled_functions_run_on_the_npu() -> None:
-    run(_compiled, environment())
+def test_out_is_written_unless_it_shares_memory() -> None:
+    run(_out, environment())
 
 
-def _compiled() -> None:
-    torch = _ready()
-    from ascend_col2im import col2im
+def _out() -> None:
+    torch = ready()
+    from ascend_col2im import RuleError, col2im
 
-    def twice(col: Any, sizes: dict[str, Any]) -> Any:
-        image = col2im(col, **sizes)
-        return image + image
-
-    compiled = torch.compile(twice, backend="aot_eager", fullgraph=True)
-    for sizes in SIZES[:3]:
-        col = _columns(sizes, torch)
-        before = sum(count for name, count in calls().items() if name.endswith("/kernel"))
-        leaf = col.npu().requires_grad_()
-        result = compiled(leaf, sizes)
-        assert torch.equal(result.detach().cpu(), twice(col, sizes))
-        result.backward(torch.ones(result.shape).npu())
-        expected = col.requires_grad_()
-        twice(expected, sizes).backward(torch.ones(result.shape))
-        assert torch.equal(leaf.grad.cpu(), expected.grad)
-        assert sum(count for name, count in calls().items() if name.endswith("/kernel")) > before
+    sizes = SIZES[0]
+    col = columns(sizes, torch)
+    expected = col2im(col, **sizes)
+    count, pixels = col.numel(), expected.numel()
+    buffer = torch.zeros(2 * (count + pixels)).npu()
+    x = buffer[:count].view(col.shape).copy_(col.npu())
+    outs = (
+        torch.zeros(expected.shape).npu(),
+        torch.zeros((*expected.shape, 2)).npu()[..., 1],
+        buffer[count : count + pixels].view(expected.shape),  # right behind the input
+    )
+    for out in outs:
+        assert col2im(x, **sizes, out=out) is out
+        assert torch.equal(out.cpu(), expected)
+    for start in (0, count - 1):
+        shared = buffer[start : start + pixels].view(expected.shape)
+        before = shared.cpu()
+        with pytest.raises(RuleError, match="output: out shares memory with col"):
+            col2im(x, **sizes, out=shared)
+        assert torch.equal(shared.cpu(), before)
+    with pytest.raises(RuleError, match="output: elements of out overlap"):
+        col2im(x, **sizes, out=torch.zeros(1, 1, 4, 5).npu().expand(expected.shape))
+    with pytest.raises(RuleError, match="output: out is on cpu; must be on npu:0"):
+        col2im(x, **sizes, out=torch.zeros(expected.shape))
+    with pytest.raises(RuleError, match="output: out has shape"):
+        col2im(x, **sizes, out=torch.zeros(7).npu())
 
 
 @pytest.mark.parametrize("queue", ["0", "1", "2"])
@@ -180,11 +156,11 @@ def test_work_queued_before_a_call_is_seen_by_it(queue: str) -> None:
 
 
 def _queued() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im
 
     sizes = SIZES[2]
-    col = _columns(sizes, torch)
+    col = columns(sizes, torch)
     expected = col2im(col + col, **sizes)
     side = torch.npu.Stream()
     for stream in (torch.npu.current_stream(), side):
@@ -204,12 +180,12 @@ def test_streams_run_beside_each_other_and_wait_by_events() -> None:
 
 
 def _streams() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im, im2col
 
     sizes = SIZES[1]
-    col = _columns(sizes, torch)
-    expected = im2col(col2im(col, **sizes), **_unfold_sizes(sizes))
+    col = columns(sizes, torch)
+    expected = im2col(col2im(col, **sizes), **unfold_sizes(sizes))
     first, second = torch.npu.Stream(), torch.npu.Stream()
     x, zeros = col.npu(), torch.zeros(col.shape).npu()
     torch.npu.synchronize()
@@ -221,7 +197,7 @@ def _streams() -> None:
             event = first.record_event()
         with torch.npu.stream(second):
             second.wait_event(event)
-            result = im2col(image, **_unfold_sizes(sizes))
+            result = im2col(image, **unfold_sizes(sizes))
             image.record_stream(second)
             assert torch.equal(result.cpu(), expected)
 
@@ -231,10 +207,10 @@ def test_tensors_of_other_devices_stay_there() -> None:
 
 
 def _devices() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im
 
-    col = _columns(SIZES[2], torch)
+    col = columns(SIZES[2], torch)
     expected = col2im(col + col, **SIZES[2])
     for device in (1, 0, 1):
         x = torch.zeros(col.shape, device=f"npu:{device}")
@@ -251,10 +227,10 @@ def test_a_device_chosen_behind_torch_s_back_is_given_back() -> None:
 
 
 def _behind() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im, opp
 
-    col = _columns(SIZES[2], torch)
+    col = columns(SIZES[2], torch)
     x = col.npu()
     expected = col2im(x, **SIZES[2]).cpu()  # and memory for the next call is at hand
     acl, current = opp.runtime(), ctypes.c_int32()
@@ -271,10 +247,10 @@ def test_a_thread_that_never_touched_the_device_works() -> None:
 
 
 def _fresh_thread() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im
 
-    col = _columns(SIZES[0], torch)
+    col = columns(SIZES[0], torch)
     expected = col2im(col, **SIZES[0])
     for device in (0, 1):
         x = col.to(f"npu:{device}")
@@ -290,10 +266,10 @@ def test_a_thousand_calls_leave_memory_flat() -> None:
 
 
 def _thousand() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im
 
-    x = _columns(SIZES[2], torch).npu()
+    x = columns(SIZES[2], torch).npu()
     for _ in range(20):
         col2im(x, **SIZES[2])
     gc.collect()
@@ -310,11 +286,11 @@ def test_faults_are_errors_and_the_next_call_works() -> None:
 
 
 def _faults() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import aclnn, col2im
 
     sizes = SIZES[2]
-    x = _columns(sizes, torch).npu()
+    x = columns(sizes, torch).npu()
     expected = col2im(x, **sizes).cpu()
     torch.npu.synchronize()
     before = calls()
@@ -344,10 +320,10 @@ def test_without_a_package_the_cpu_computes_and_one_warning_says_so() -> None:
 
 
 def _no_package() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im, npu_backend
 
-    col = _columns(SIZES[2], torch)
+    col = columns(SIZES[2], torch)
     x = col.npu()
     warnings.simplefilter("always")
     with pytest.warns(UserWarning, match="col2im of NPU tensors runs on the CPU: no installed"):
@@ -365,12 +341,12 @@ def test_numpy_arrays_and_tensors_share_the_device() -> None:
 
 
 def _beside() -> None:
-    torch = _ready()
+    torch = ready()
     from ascend_col2im import col2im, npu_backend
 
     sizes = SIZES[2]
     geometry = checked_geometry("test", col2im_parameters("test", "cpu", *sizes.values()))
-    col = _columns(sizes, torch)
+    col = columns(sizes, torch)
     image = np.zeros((2, 3, 9, 7), np.float32)
     npu_backend.col2im(col.numpy(), geometry, image)  # initialises CANN before torch_npu does
     result = col2im(col.npu(), **sizes).cpu()
@@ -392,7 +368,7 @@ def _no_cann() -> None:
     from ascend_col2im import col2im, npu_backend
     from ascend_col2im.torch_op import npu  # noqa: F401
 
-    col = _columns(SIZES[2], torch)
+    col = columns(SIZES[2], torch)
     np.testing.assert_array_equal(col2im(col, **SIZES[2]), col2im(col.numpy(), **SIZES[2]))
     with pytest.raises(BackendError, match="of CANN cannot be loaded"):
         npu_backend.require("col2im")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import metadata
 from pathlib import Path
 from typing import get_args
 
@@ -12,7 +13,8 @@ import pytest
 
 from ascend_col2im import backends, errors
 from ascend_col2im.commands import doctor
-from ascend_col2im.commands.doctor import Finding, Package
+from ascend_col2im.commands.doctor import Package
+from ascend_col2im.commands.findings import Finding, State
 
 from .command_line import COMMAND, ROOT, invoke, python
 
@@ -30,14 +32,20 @@ def test_this_machine_is_examined_down_to_a_computation_on_each_backend() -> Non
     assert len(checks) == len(facts["checks"])
     assert checks["numpy"]["found"].startswith(np.__version__)
     names = [f"backend {status.name}" for status in backends.statuses()]
-    assert [check["check"] for check in facts["checks"]][-len(names) :] == names
+    npu = ["CANN toolkit", "NPU driver", "NPU product", "operator package", "operator functions"]
+    assert [name for name in checks if name in (*npu, *names)] == [
+        *npu[:2],
+        names[0],
+        *npu[2:],
+        names[1],
+    ]
     for status in backends.statuses():
         check = checks[f"backend {status.name}"]
         assert " ".join(status.reason.split()) in check["found"]
         assert check["state"] == ("ok" if status.runs else "not applicable")
     assert "folding ones to 3 x 3 is right" in checks["backend cpu"]["found"]
     for check in checks.values():
-        assert check["state"] in get_args(doctor.State)
+        assert check["state"] in get_args(State)
         assert (check["cure"] == "") == (check["state"] == "ok")
 
 
@@ -175,15 +183,27 @@ def test_a_backend_that_refuses_fails() -> None:
     assert (finding.state, finding.exit_code) == ("fail", errors.BackendError.exit_code)
 
 
-def test_the_toolkit_is_where_the_environment_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("versions", "state", "cure"),
+    [
+        (("2.13.0+cpu", "2.13.0"), "ok", ""),
+        (("2.13.0", "2.13.0.post2"), "ok", ""),
+        (("2.12.1", "2.13.0"), "warn", "pip install 'torch-npu==2.12.*'"),
+        (("2.13.0", None), "not applicable", "pip install torch-npu"),
+    ],
+)
+def test_torch_and_torch_npu_must_be_of_one_version(
+    versions: tuple[str | None, ...], state: str, cure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("ASCEND_HOME_PATH", raising=False)
-    assert doctor._toolkit().state == "not applicable"
-    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path))
-    assert doctor._toolkit() == Finding("CANN toolkit", "ok", str(tmp_path))
-    monkeypatch.setenv("ASCEND_HOME_PATH", str(tmp_path / "gone"))
-    assert doctor._toolkit().state == "warn"
+    def version(name: str) -> str:
+        found = dict(zip(("torch", "torch-npu"), versions, strict=True))[name]
+        if found is None:
+            raise metadata.PackageNotFoundError(name)
+        return found
+
+    monkeypatch.setattr(metadata, "version", version)
+    finding = doctor._torch_pair()
+    assert (finding.check, finding.state, finding.cure) == ("torch-npu with torch", state, cure)
 
 
 def test_packages_are_those_of_the_project() -> None:

@@ -296,5 +296,6 @@ def test_importing_the_package_does_not_import_torch() -> None:
 
 def test_bfloat16_without_ml_dtypes_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    tensors._numpy_dtype.cache_clear()
     with pytest.raises(ascend_col2im.MissingExtraError, match="pip install ml_dtypes"):
         col2im(columns(dtype=torch.bfloat16), 4, 2)

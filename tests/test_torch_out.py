@@ -82,6 +82,16 @@ def test_out_is_refused_and_left_alone(out: Any, words: str) -> None:
         assert torch.equal(out.detach().to_dense(), before.detach().to_dense())
 
 
+def test_out_that_shares_memory_is_refused_by_way_of_the_dispatcher_too() -> None:
+    buffer = torch.zeros(2 * 12 * 9 + 2 * 3 * 16 - 1, dtype=torch.complex64)
+    col = buffer[: 2 * 12 * 9].view(2, 12, 9).conj()
+    with pytest.raises(RuleError, match="output: out shares memory with col"):
+        col2im(col, 4, 2, out=buffer[2 * 12 * 9 - 1 :].view(2, 3, 4, 4))
+    pairs = torch.zeros(2, 12, 9, 2, dtype=torch.complex64)
+    out = torch.as_strided(pairs, (2, 3, 4, 4), (96, 32, 8, 2), 1)  # between the columns
+    assert col2im(pairs[..., 0].conj(), 4, 2, out=out) is out
+
+
 def test_out_of_a_call_that_needs_a_graph_is_refused() -> None:
     with pytest.raises(RuleError, match="but col requires grad; call without out, or under"):
         col2im(columns().requires_grad_(), 4, 2, out=torch.empty(2, 3, 4, 4))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 import click
 import numpy as np
@@ -18,10 +18,9 @@ import numpy as np
 from .. import __version__, backends
 from ..api import col2im
 from ..errors import BackendError, Col2ImError, MismatchError, MissingExtraError
-from . import options
+from . import npu_checks, options
+from .findings import Finding, State
 from .printing import Report, Table, show
-
-State = Literal["ok", "warn", "fail", "not applicable"]
 
 
 class Package(NamedTuple):
@@ -66,16 +65,6 @@ os._exit(0)
 """
 
 
-class Finding(NamedTuple):
-    """One check's outcome; ``exit_code`` is what it asks the command to end with."""
-
-    check: str
-    state: State
-    found: str
-    cure: str = ""
-    exit_code: int = 0
-
-
 @click.command()
 @options.json_output
 @click.pass_context
@@ -112,9 +101,11 @@ def examine() -> Iterator[Finding]:
     for package in PACKAGES:
         yield _package(package)
     yield _torch_pair()
-    yield _toolkit()
-    yield _devices()
+    yield npu_checks.toolkit()
+    yield npu_checks.driver()
     for status in backends.statuses():
+        if status.name == "npu":
+            yield from npu_checks.examine()
         yield _backend(status)
 
 
@@ -192,37 +183,6 @@ def _torch_pair() -> Finding:
         cure = f"pip install 'torch-npu=={ours[0]}.{ours[1]}.*'"
         return Finding(check, "warn", f"{versions}: not of one version", cure)
     return Finding(check, "ok", versions)
-
-
-def _toolkit() -> Finding:
-    home = os.environ.get("ASCEND_HOME_PATH")
-    if not home:
-        return Finding(
-            "CANN toolkit",
-            "not applicable",
-            "ASCEND_HOME_PATH is not set",
-            "where CANN is installed: source its set_env.sh",
-        )
-    if not Path(home).is_dir():
-        return Finding(
-            "CANN toolkit",
-            "warn",
-            f"ASCEND_HOME_PATH names {home}, which is no directory",
-            "source set_env.sh of the CANN that is installed",
-        )
-    return Finding("CANN toolkit", "ok", home)
-
-
-def _devices() -> Finding:
-    nodes = sorted(path.name for path in Path("/dev").glob("davinci[0-9]*"))
-    if nodes:
-        return Finding("NPU devices", "ok", ", ".join(nodes))
-    return Finding(
-        "NPU devices",
-        "not applicable",
-        "there is no /dev/davinci*",
-        "on a machine with an NPU: install its driver; in a container: pass the devices in",
-    )
 
 
 def _backend(status: backends.Status) -> Finding:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeGuard
+from collections.abc import Callable
+from typing import Any, TypeGuard
 
 import torch
-from torch.autograd import forward_ad
 
 from .. import backends, parameters, rules
 from ..errors import BackendError
 from ..facts import MAX_BYTES
 from ..messages import refuse
-from ..parameters import Parameters
-from . import operators, tensors, transforms
+from ..parameters import Parameters, exact
+from . import operators, plain, tensors, transforms
+from .plain import is_plain, is_plain_or_recorded, is_recorded
 
 
 def dispatch_col2im(
@@ -27,12 +28,17 @@ def dispatch_col2im(
 ) -> torch.Tensor:
     """Compute `ascend_col2im.col2im` of a tensor, on its device and within its graph."""
     op = "col2im"
+    sizes = (output_size, kernel_size, stride, padding, dilation)
+    if known := _known(col, sizes, out, backend):
+        return recorded_col2im(col, known) if is_recorded(col) else plain.col2im(col, known)
     _check_tensor(op, "col", col, out, backend)
     rules.check_col_rank(op, col.shape)
-    sizes = (output_size, kernel_size, stride, padding, dilation)
-    if _is_plain(col) and (out is None or _is_plain(out)):
+    if _is_plain_on_cpu(col) and (out is None or _is_plain_on_cpu(out)):
         given = parameters.col2im_parameters(op, "cpu", *sizes)
-        return tensors.col2im(col, rules.col2im_plan(op, tuple(col.shape), given, "cpu"), out)
+        plan = rules.col2im_plan(op, tuple(col.shape), given, "cpu")
+        if out is None:
+            tensors.checked(op, plan, plan.image_shape, col.itemsize)
+        return tensors.col2im(col, plan, out)
     symbols = _Symbols()
     given = parameters.col2im_parameters(op, "cpu", *map(symbols.hide, sizes))
     image = transforms.apply(operators.col2im, col, *symbols.restore(given))
@@ -50,12 +56,17 @@ def dispatch_im2col(
 ) -> torch.Tensor:
     """Compute `ascend_col2im.im2col` of a tensor, on its device and within its graph."""
     op = "im2col"
-    _check_tensor(op, "x", x, out, backend)
     sizes = (kernel_size, stride, padding, dilation)
-    if _is_plain(x) and (out is None or _is_plain(out)):
+    if known := _known(x, sizes, out, backend):
+        return recorded_im2col(x, known) if is_recorded(x) else plain.im2col(x, known)
+    _check_tensor(op, "x", x, out, backend)
+    if _is_plain_on_cpu(x) and (out is None or _is_plain_on_cpu(out)):
         shape = tuple(x.shape)
         given = parameters.im2col_parameters(op, "cpu", shape, *sizes)
-        return tensors.im2col(x, rules.im2col_plan(op, shape, given, "cpu"), out)
+        plan = rules.im2col_plan(op, shape, given, "cpu")
+        if out is None:
+            tensors.checked(op, plan, plan.col_shape, x.itemsize)
+        return tensors.im2col(x, plan, out)
     symbols = _Symbols()
     shape = tuple(tensors.known_size(size) or 0 for size in x.shape)
     given = parameters.im2col_parameters(op, "cpu", shape, *map(symbols.hide, sizes))
@@ -68,16 +79,69 @@ torch.compiler.allow_in_graph(dispatch_col2im)
 torch.compiler.allow_in_graph(dispatch_im2col)
 
 
+def _known(
+    tensor: torch.Tensor, sizes: tuple[object, ...], out: object, backend: str
+) -> tuple[Any, ...] | None:
+    """Return the parameters if they and the tensor are such as `plain` takes."""
+    if (
+        out is None
+        and isinstance(backend, str)
+        and backend == "auto"
+        and is_plain_or_recorded(tensor)
+    ):
+        return exact(sizes)
+    return None
+
+
+class _Col2Im(torch.autograd.Function):
+    """Folding of plain tensors in a graph, for which `torch.library` takes ten times as long."""
+
+    @staticmethod
+    def forward(ctx: Any, col: torch.Tensor, sizes: tuple[Any, ...]) -> torch.Tensor:
+        ctx.windows = sizes[1:]
+        return plain.col2im(col, sizes)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        given: tuple[Any, ...] = (*ctx.windows, None, "auto")
+        return dispatch_im2col(grad, *given), None
+
+
+class _Im2Col(torch.autograd.Function):
+    """Unfolding of plain tensors in a graph."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, sizes: tuple[Any, ...]) -> torch.Tensor:
+        kernel_size = sizes[0]
+        axes = len(kernel_size) if isinstance(kernel_size, tuple) else 2
+        ctx.output_size, ctx.windows = tuple(x.shape[-axes:]), sizes
+        return plain.im2col(x, sizes)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        given: tuple[Any, ...] = (ctx.output_size, *ctx.windows, None, "auto")
+        return dispatch_col2im(grad, *given), None
+
+
+recorded_col2im: Callable[..., torch.Tensor] = _Col2Im.apply
+recorded_im2col: Callable[..., torch.Tensor] = _Im2Col.apply
+
+
+def _is_plain_on_cpu(tensor: object) -> TypeGuard[torch.Tensor]:
+    """Whether the CPU backend can read or write the tensor's own memory."""
+    return is_plain(tensor) and tensor.is_cpu
+
+
 def _check_tensor(op: str, name: str, tensor: torch.Tensor, out: object, backend: str) -> None:
     """Check the device and the rules dtype and format."""
     backends.check(op, backend)
     if not isinstance(tensor, torch.Tensor):  # which only the drop-ins let through
         refuse(op, "dtype", f"{name} is of type {type(tensor).__name__}; must be a torch tensor")
     _check_device(op, name, tensor, backend)
-    dtype = tensors.dtype_name(tensor)
+    dtype = tensors.dtype_name(tensor.dtype)
     rules.check_dtype(op, name, dtype, "cpu")
     if isinstance(out, torch.Tensor):
-        rules.check_out_dtype(op, name, dtype, tensors.dtype_name(out))
+        rules.check_out_dtype(op, name, dtype, tensors.dtype_name(out.dtype))
         _check_format(op, "out", out)
     _check_format(op, name, tensor)
 
@@ -108,43 +172,6 @@ def _check_format(op: str, name: str, tensor: torch.Tensor) -> None:
         )
 
 
-_NO_KEY: Final = torch._C.DispatchKey.Undefined
-
-
-def _key_set(*names: str) -> torch._C.DispatchKeySet:
-    keys = torch._C.DispatchKeySet(_NO_KEY)
-    for name in names:
-        keys = keys.add(getattr(torch._C.DispatchKey, name))
-    return keys
-
-
-_PLAIN_KEYS: Final = _key_set(
-    "CPU", "BackendSelect", "ADInplaceOrView", "AutogradCPU", "AutocastCPU"
-)
-"""Left out are functorch, tracers, dispatch modes, subclasses, conjugate and negative views."""
-
-
-def _is_plain(tensor: object) -> TypeGuard[torch.Tensor]:
-    """Whether the dispatcher would do nothing but call the CPU kernel on the tensor's memory.
-
-    Then that is done directly, for the dispatcher takes longer than a small fold.
-    """
-    return (
-        isinstance(tensor, torch.Tensor)
-        and tensor.device.type == "cpu"
-        and not (tensor.requires_grad and torch.is_grad_enabled())
-        and (not tensor.is_inference() or torch.is_inference_mode_enabled())
-        and not torch.overrides.has_torch_function_unary(tensor)
-        and forward_ad._current_level < 0
-        and _has_plain_keys(tensor)
-    )
-
-
-def _has_plain_keys(tensor: torch.Tensor) -> bool:
-    keys = torch._C._dispatch_keys(tensor) | torch._C._dispatch_tls_local_include_set()
-    return (keys - _PLAIN_KEYS).highestPriorityTypeId() == _NO_KEY
-
-
 def _written(
     op: str, name: str, tensor: torch.Tensor, result: torch.Tensor, out: object
 ) -> torch.Tensor:
@@ -169,8 +196,8 @@ def _written(
         )
     shape = tuple(out.shape)
     rules.check_out_shape(op, shape, tuple(result.shape))
-    # The result has memory of its own already, so that out may share the input's.
-    rules.check_out_layout(op, name, shape, out.stride(), 1, shared=False)
+    shared = tensors.share_memory(op, tensor, out)
+    rules.check_out_layout(op, name, shape, out.stride(), 1, shared)
     return out.copy_(result)
 
 

@@ -45,20 +45,20 @@ im2col: Final = torch.ops.ascend_col2im.im2col.default
 
 @torch.library.impl("ascend_col2im::col2im", "cpu")
 def _col2im_cpu(col: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
-    rules.check_dtype("col2im", "col", tensors.dtype_name(col), "cpu")
+    rules.check_dtype("col2im", "col", tensors.dtype_name(col.dtype), "cpu")
     plan = _col2im_plan(tuple(col.shape), *map(tuple, sizes))
-    return tensors.col2im(col, plan)
+    return tensors.col2im(col, tensors.checked("col2im", plan, plan.image_shape, col.itemsize))
 
 
 @torch.library.impl("ascend_col2im::im2col", "cpu")
 def _im2col_cpu(x: torch.Tensor, *sizes: Sizes) -> torch.Tensor:
-    rules.check_dtype("im2col", "x", tensors.dtype_name(x), "cpu")
+    rules.check_dtype("im2col", "x", tensors.dtype_name(x.dtype), "cpu")
     plan = _im2col_plan(tuple(x.shape), *map(tuple, sizes))
-    return tensors.im2col(x, plan)
+    return tensors.im2col(x, tensors.checked("im2col", plan, plan.col_shape, x.itemsize))
 
 
 def _col2im_fake(col: torch.Tensor, output_size: Sizes, *windows: Sizes) -> torch.Tensor:
-    rules.check_dtype("col2im", "col", tensors.dtype_name(col), "cpu")
+    rules.check_dtype("col2im", "col", tensors.dtype_name(col.dtype), "cpu")
     known = tensors.known_sizes(col.shape, output_size, *windows)
     if known is not None:
         rules.check_addressable("col2im", _col2im_plan(*known), col.itemsize)
@@ -67,7 +67,7 @@ def _col2im_fake(col: torch.Tensor, output_size: Sizes, *windows: Sizes) -> torc
 
 
 def _im2col_fake(x: torch.Tensor, *windows: Sizes) -> torch.Tensor:
-    rules.check_dtype("im2col", "x", tensors.dtype_name(x), "cpu")
+    rules.check_dtype("im2col", "x", tensors.dtype_name(x.dtype), "cpu")
     known = tensors.known_sizes(x.shape, *windows)
     if known is not None:
         rules.check_addressable("im2col", _im2col_plan(*known), x.itemsize)
@@ -95,21 +95,17 @@ torch.library.register_fake("ascend_col2im::im2col", _im2col_fake)
 @lru_cache(maxsize=4096)
 def _col2im_plan(col_shape: Ints, output_size: Ints, *windows: Ints) -> rules.Plan:
     rules.check_col_rank("col2im", col_shape)
-    given = parameters.col2im_parameters(
-        "col2im", "cpu", output_size, *_paired("col2im", *windows)
-    )
+    given = parameters.col2im_parameters("col2im", "cpu", output_size, *paired("col2im", *windows))
     return rules.col2im_plan("col2im", col_shape, given, "cpu")
 
 
 @lru_cache(maxsize=4096)
 def _im2col_plan(image_shape: Ints, *windows: Ints) -> rules.Plan:
-    given = parameters.im2col_parameters(
-        "im2col", "cpu", image_shape, *_paired("im2col", *windows)
-    )
+    given = parameters.im2col_parameters("im2col", "cpu", image_shape, *paired("im2col", *windows))
     return rules.im2col_plan("im2col", image_shape, given, "cpu")
 
 
-def _paired(
+def paired(
     op: str, kernel_size: Ints, stride: Ints, pad_begin: Ints, pad_end: Ints, dilation: Ints
 ) -> tuple[object, object, object, object]:
     """Put the operators' parameters back into the form that users give."""

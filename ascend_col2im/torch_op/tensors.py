@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from ..geometry import Ints
 from ..messages import refuse
 
 
-def dtype_name(tensor: torch.Tensor) -> str:
+@cache
+def dtype_name(dtype: torch.dtype) -> str:
     """Return the dtype's name, which torch and NumPy (ml_dtypes) share."""
-    return str(tensor.dtype).removeprefix("torch.")
+    return str(dtype).removeprefix("torch.")
 
 
 def known_size(size: object) -> int | None:
@@ -42,71 +44,93 @@ def known_sizes(*lists: Sequence[object]) -> tuple[Ints, ...] | None:
 
 
 def col2im(col: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Fold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend."""
-    source = array("col2im", "col", col)
-    image, target = _output("col2im", "col", col, source, plan, plan.image_shape, out)
+    """Fold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend.
+
+    For a new tensor, ``plan`` is one that `checked` has seen.
+    """
+    op, N, C, geometry = "col2im", plan.N, plan.C, plan.geometry
+    source = array(op, "col", col, (N, C * geometry.K, geometry.L))
+    if out is None:
+        image = _new(op, col, plan.image_shape)
+    else:
+        image = _writable(op, "col", col, plan, plan.image_shape, out)
+    target = array(op, "the result", image, (N, C, *geometry.output_size))
     if target.size:
-        N, C, geometry = plan.N, plan.C, plan.geometry
-        cpu_fallback.col2im(
-            source.reshape(N, C * geometry.K, geometry.L),
-            geometry,
-            target.reshape(N, C, *geometry.output_size),
-        )
+        cpu_fallback.col2im(source, geometry, target)
     return image
 
 
 def im2col(x: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None) -> torch.Tensor:
-    """Unfold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend."""
-    source = array("im2col", "x", x)
-    col, target = _output("im2col", "x", x, source, plan, plan.col_shape, out)
+    """Unfold a plain tensor of the CPU into ``out``, or into a new tensor, by the CPU backend.
+
+    For a new tensor, ``plan`` is one that `checked` has seen.
+    """
+    op, N, C, geometry = "im2col", plan.N, plan.C, plan.geometry
+    source = array(op, "x", x, (N, C, *geometry.output_size))
+    if out is None:
+        col = _new(op, x, plan.col_shape)
+    else:
+        col = _writable(op, "x", x, plan, plan.col_shape, out)
+    target = array(op, "the result", col, (N, C * geometry.K, geometry.L))
     if target.size:
-        N, C, geometry = plan.N, plan.C, plan.geometry
-        cpu_fallback.im2col(
-            source.reshape(N, C, *geometry.output_size),
-            geometry,
-            target.reshape(N, C * geometry.K, geometry.L),
-        )
+        cpu_fallback.im2col(source, geometry, target)
     return col
 
 
-def array(op: str, name: str, tensor: torch.Tensor) -> Any:
+def array(op: str, name: str, tensor: torch.Tensor, shape: Ints | None = None) -> Any:
     """Return the tensor's own memory as a NumPy array, whatever its strides.
 
-    Unlike `torch.Tensor.numpy`, this leaves the tensor's storage resizable, and takes bfloat16.
+    Unlike `torch.Tensor.numpy`, this leaves the tensor's storage resizable, and takes bfloat16;
+    the tensor has to outlive the array. ``shape`` adds or takes away an axis of one.
 
     Raises
     ------
     RuleError
         For the rule format, where the storage has been freed, as of sharded parameters.
     """
-    if tensor.numel():
-        if not tensor.data_ptr():
-            refuse(op, "format", f"{name} has no memory: its storage has been freed")
-        memory = np.asarray(_Memory(tensor))
-    else:  # which may have no address
-        memory = np.empty(tuple(tensor.shape), _type_string(tensor.dtype))
-    return memory.view(_bfloat16()) if tensor.dtype is torch.bfloat16 else memory
+    dtype = _numpy_dtype(tensor.dtype)
+    if shape is None:
+        shape = tuple(tensor.shape)
+    count = tensor.numel()
+    if not count:  # which may have no address
+        return np.empty(shape, dtype)
+    address = tensor.data_ptr()
+    if not address:
+        refuse(op, "format", f"{name} has no memory: its storage has been freed")
+    itemsize: int = dtype.itemsize
+    if tensor.is_contiguous():
+        return np.ndarray(shape, dtype, _bytes(count * itemsize).from_address(address))
+    own_shape, strides = tuple(tensor.shape), [step * itemsize for step in tensor.stride()]
+    covered = sum((size - 1) * step for size, step in zip(own_shape, strides, strict=True))
+    memory = _bytes(covered + itemsize).from_address(address)
+    return np.ndarray(own_shape, dtype, memory, 0, strides).reshape(shape)
 
 
-class _Memory:
-    """A tensor under NumPy's array interface, version 3; bfloat16 is two bytes without a kind."""
+def share_memory(op: str, tensor: torch.Tensor, out: torch.Tensor) -> bool:
+    """Whether two tensors of one device share an element, as far as they have addresses.
 
-    def __init__(self, tensor: torch.Tensor) -> None:
-        itemsize = tensor.itemsize
-        self.tensor = tensor
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": tuple(tensor.shape),
-            "strides": tuple([step * itemsize for step in tensor.stride()]),
-            "typestr": _type_string(tensor.dtype),
-            "data": (tensor.data_ptr(), False),
-        }
+    Those that are traced or wrapped have none; what they share does no harm, as the result has
+    memory of its own before it is copied into ``out``.
+    """
+    try:
+        addresses = tensor.data_ptr(), out.data_ptr()
+    except RuntimeError:
+        return False
+    if not all(addresses):
+        return False
+    # Of arrays in the memory of a device, only the addresses are looked at.
+    return outputs.share_memory(array(op, "the input", tensor), array(op, "out", out))
 
 
-@lru_cache
-def _type_string(dtype: torch.dtype) -> str:
-    name = str(dtype).removeprefix("torch.")
-    return "|V2" if name == "bfloat16" else np.dtype(name).str
+@lru_cache(maxsize=4096)
+def _bytes(length: int) -> Any:
+    """Return the type of so many bytes, which takes longer to make than to use."""
+    return ctypes.c_char * length
+
+
+@cache
+def _numpy_dtype(dtype: torch.dtype) -> Any:
+    return np.dtype(_bfloat16() if dtype is torch.bfloat16 else dtype_name(dtype))
 
 
 def _bfloat16() -> Any:
@@ -119,28 +143,29 @@ def _bfloat16() -> Any:
     return ml_dtypes.bfloat16
 
 
-def _output(
-    op: str,
-    name: str,
-    tensor: torch.Tensor,
-    source: Any,
-    plan: rules.Plan,
-    shape: Ints,
-    out: torch.Tensor | None,
-) -> tuple[torch.Tensor, Any]:
-    """Return the tensor to write the result into, and its memory."""
-    if out is not None:
-        target = array(op, "out", out)
-        outputs.check_array(op, shape, name, source, target)
+def checked(op: str, plan: rules.Plan, shape: Ints, itemsize: int) -> rules.Plan:
+    """Return a plan whose new result, of a shape, can be addressed and fits the memory."""
+    rules.check_addressable(op, plan, itemsize)
+    rules.check_memory(op, "the result", shape, itemsize)
+    return plan
+
+
+def _writable(
+    op: str, name: str, tensor: torch.Tensor, plan: rules.Plan, shape: Ints, out: torch.Tensor
+) -> torch.Tensor:
+    """Return ``out``, to be written into, or refuse what cannot take the result."""
+    source = array(op, name, tensor)
+    outputs.check_array(op, shape, name, source, array(op, "out", out))
     rules.check_addressable(op, plan, source.itemsize)
-    if out is not None:
-        if not out.is_inference():
-            torch.autograd.graph.increment_version(out)
-        return out, target
-    rules.check_memory(op, "the result", shape, source.itemsize)
+    if not out.is_inference():
+        torch.autograd.graph.increment_version(out)
+    return out
+
+
+def _new(op: str, tensor: torch.Tensor, shape: Ints) -> torch.Tensor:
+    """Return a new tensor beside another, or refuse one for which there is no memory now."""
     try:
-        result = tensor.new_empty(shape)
+        return tensor.new_empty(shape)
     except RuntimeError:
-        rules.check_free_memory(op, "the result", shape, source.itemsize)
+        rules.check_free_memory(op, "the result", shape, tensor.itemsize)
         raise
-    return result, array(op, "the result", result)

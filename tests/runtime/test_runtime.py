@@ -306,10 +306,16 @@ class Fold:
         self.scratch = acl.made("aclrtMalloc", 1024, 0)
         self.size, self.executor = ctypes.c_uint64(), ctypes.c_void_p()
 
-    def tensor(self, values: np.ndarray[Any, Any], address: int, **changed: Any) -> int:
-        strides = tuple(stride // 4 for stride in values.strides)
-        view = aclnn.View(address, "float32", values.shape, strides, 0, values.size)
-        return aclnn._Handles(self.runtime, str).tensor(view._replace(**changed))
+    def tensor(
+        self,
+        values: np.ndarray[Any, Any],
+        address: int,
+        strides: tuple[int, ...] = (),
+        offset: int = 0,
+    ) -> int:
+        dense = tuple(stride // 4 for stride in values.strides)
+        layout = aclnn.Layout("float32", values.shape, strides or dense, offset, values.size)
+        return int(self.runtime.aclCreateTensor(*layout.arguments, address))
 
     def prepare(self, first: int | None, last: int) -> int:
         pointers = ctypes.byref(self.size), ctypes.byref(self.executor)

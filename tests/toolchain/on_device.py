@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from ascend_col2im import _abi, aclnn, cpu_fallback, npu_backend, opp
-from ascend_col2im.aclnn import Call, View, col2im_call, target
+from ascend_col2im.aclnn import Call, View, col2im_call, dense_layout, target
 from ascend_col2im.geometry import Geometry, geometry
 
 from ..kernel.cases import random_case
@@ -75,8 +75,8 @@ def sizes_as_tensors() -> None:
         if len(kept) == 2:
             return original(handles, values)
         kept.append((ctypes.c_int64 * len(values))(*values))
-        view = View(ctypes.addressof(kept[-1]), "int64", (len(values),), (1,), 0, len(values))
-        return handles.tensor(view)
+        layout = dense_layout("int64", (len(values),))
+        return handles.tensor(View(ctypes.addressof(kept[-1]), layout))
 
     original = aclnn._Handles.ints
     with (

@@ -11,6 +11,7 @@ import pytest
 
 from ascend_col2im._abi import OPAPI, SYMBOLS
 
+from ..test_aclnn_abi import signatures, table
 from .simulated import ROOT, original, unsourced
 
 HOST = sorted((ROOT / "op_host").glob("*.cpp"))
@@ -119,6 +120,27 @@ def test_the_generated_functions_are_those_of_the_binding(generated: Path) -> No
             integers = [kind for kind in kinds if kind is not ctypes.c_void_p]
             wanted = [kind for kind in symbol.argtypes if kind in C_TYPES.values()]
             assert integers == wanted, symbol.name
+
+
+def test_a_program_in_c_passes_every_argument_as_the_binding_does(
+    generated: Path, tmp_path: Path
+) -> None:
+    """The generated headers, compiled: what the compiler says of each argument is the table's."""
+    headers = "".join(f'#include "{path.name}"\n' for path in sorted(generated.glob("aclnn_*.h")))
+    names = [row.name for row in SYMBOLS.values() if row.library == OPAPI]
+    assert len(names) == 6
+    found = signatures(headers, names, [generated, original() / "include"], tmp_path)
+    assert found == {name: table(SYMBOLS[name]) for name in names}
+
+
+def test_the_headers_of_the_stand_in_package_are_the_generated_ones(
+    generated: Path, tmp_path: Path
+) -> None:
+    names = [row.name for row in SYMBOLS.values() if row.library == OPAPI]
+    own = "".join(path.read_text() for path in generated.glob("aclnn_*.h"))
+    stand_in = (ROOT / "tests/runtime/aclnn_ops.h").read_text()
+    for name in names:
+        assert declarations(own)[name] == declarations(stand_in)[name]
 
 
 def test_each_product_has_its_dtypes(generated: Path) -> None:

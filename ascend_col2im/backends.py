@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 from collections.abc import Callable
+from functools import cache
+from importlib import metadata
+from types import ModuleType
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -37,7 +42,23 @@ class Engine(NamedTuple):
     im2col: Callable[[Array, Geometry, Array], None]
 
 
-CPU_ENGINE: Final = Engine(CPU.name, cpu_fallback.col2im, cpu_fallback.im2col)
+FAST_ELEMENTS: Final = 32 * 1024
+"""Columns of fewer elements are left to NumPy: they gain nothing that is worth importing numba."""
+
+
+def cpu_col2im(col: Array, geometry: Geometry, image: Array, threads: int | None = None) -> None:
+    """Fold as `cpu_fallback.col2im` does, in compiled code where that is installed and faster.
+
+    ``threads`` is at most how many to use, None for one per core.
+    """
+    fast = compiled() if col.size >= FAST_ELEMENTS else None
+    if fast is not None and fast.suits(col, geometry, image):
+        fast.col2im(col, geometry, image, threads)
+    else:
+        cpu_fallback.col2im(col, geometry, image)
+
+
+CPU_ENGINE: Final = Engine(CPU.name, cpu_col2im, cpu_fallback.im2col)
 
 
 def statuses() -> tuple[Status, ...]:
@@ -46,7 +67,8 @@ def statuses() -> tuple[Status, ...]:
         npu = Status("npu", True, npu_backend.require("col2im"))
     except BackendError as error:
         npu = Status("npu", False, str(error))
-    return Status("cpu", True, f"NumPy {np.__version__}, any dtype"), npu
+    numba = f" and numba {metadata.version('numba')}" if has_compiler() else ""
+    return Status("cpu", True, f"NumPy {np.__version__}{numba}, any dtype"), npu
 
 
 def check(op: str, backend: str) -> None:
@@ -79,3 +101,21 @@ def engine(op: str, backend: str) -> Engine:
     if backend == "npu":
         return Engine(aclnn.target().name, npu_backend.col2im, npu_backend.im2col)
     return CPU_ENGINE
+
+
+@cache
+def compiled() -> ModuleType | None:
+    """Return `ascend_col2im.cpu_fast`, or None if numba is missing, switched off or broken."""
+    if not has_compiler():
+        return None
+    try:
+        from . import cpu_fast
+    except Exception:  # a foreign package's import may raise anything
+        return None
+    return cpu_fast
+
+
+def has_compiler() -> bool:
+    """Whether numba is installed, and not switched off by its own variable."""
+    switched_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+    return not switched_off and importlib.util.find_spec("numba") is not None

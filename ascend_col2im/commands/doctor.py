@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import click
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from .. import __version__, backends
 from ..api import col2im
 from ..errors import BackendError, Col2ImError, MismatchError, MissingExtraError
+from ..geometry import geometry
 from . import options
 from .printing import Report, Table, show
 
@@ -44,13 +45,19 @@ PACKAGES: Final = (
     Package("ml_dtypes", "ml_dtypes", "0.5", "bfloat16", "onnx"),
     Package("onnx", "onnx", "1.19", "ONNX models", "onnx"),
     Package("pillow", "PIL", "10", "run --image", "image"),
-    Package("numba", "numba", "0.60", "a later version's faster CPU path", "fast"),
+    Package("numba", "numba", "0.60", "folding on every core of the CPU", "fast"),
     Package("matplotlib", "matplotlib", "3.8", "a later version's plots", "plot"),
     Package("torch", "torch", "2.4", "torch tensors", "torch"),
     Package("torch-npu", "torch_npu", "2.4", "torch tensors on an NPU", "npu"),
 )
 """The packages that the project's metadata requires, those it can do without last."""
 
+
+ONES: Final = [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
+"""What 2 x 2 windows of ones fold to: how many of them cover each pixel of a 3 x 3 image."""
+
+FLAT: Final = ((1, 1), (0, 0), (0, 0), (1, 1))
+"""Stride, padding at either end and dilation of those windows."""
 
 LOAD_SECONDS: Final = 120
 """How long a package may take to load: torch needs several seconds from a cold disk."""
@@ -114,6 +121,7 @@ def examine() -> Iterator[Finding]:
     yield _torch_pair()
     yield _toolkit()
     yield _devices()
+    yield _compiled_code()
     for status in backends.statuses():
         yield _backend(status)
 
@@ -225,23 +233,50 @@ def _devices() -> Finding:
     )
 
 
+def _compiled_code() -> Finding:
+    """Have the cpu backend's code for float32 ready, and fold ones with it."""
+    check = "compiled code"
+    if not backends.has_compiler():
+        return Finding(
+            check,
+            "not applicable",
+            "numba is not installed, or NUMBA_DISABLE_JIT is set",
+            "for folding on every core of the CPU: pip install 'ascend-col2im[fast]'",
+        )
+    fast = backends.compiled()
+    if fast is None:
+        return Finding(
+            check, "warn", "numba does not load", "pip install --upgrade --force-reinstall numba"
+        )
+    seconds, was_compiled = fast.prepare("float32")
+    image = np.empty((1, 1, 3, 3), np.float32)
+    fast.col2im(np.ones((1, 4, 4), np.float32), geometry((3, 3), (2, 2), *FLAT), image)
+    if image[0, 0].tolist() != ONES:
+        return _wrong(check, image[0, 0], "set NUMBA_DISABLE_JIT=1")
+    how = "compiled and kept on disk" if was_compiled else "loaded from disk"
+    return Finding(check, "ok", f"float32 {how} in {seconds:.2f} s, once per process")
+
+
 def _backend(status: backends.Status) -> Finding:
     """Fold ones on a backend: every pixel becomes the number of windows that cover it."""
     check = f"backend {status.name}"
     if not status.runs:
         state: State = "warn" if os.environ.get("ASCEND_HOME_PATH") else "not applicable"
         return Finding(check, state, " ".join(status.reason.split()), "use --backend auto or cpu")
-    expected = [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
     try:
         image = col2im(np.ones((4, 4), np.float32), 3, 2, backend=cast(backends.Name, status.name))
     except Col2ImError as error:
         return Finding(check, "fail", str(error), "use --backend cpu", BackendError.exit_code)
-    if image[0].tolist() != expected:
-        return Finding(
-            check,
-            "fail",
-            f"folding ones to 3 x 3 gives {image[0].tolist()}; must be {expected}",
-            "use another backend, and report this with the output of doctor --json",
-            MismatchError.exit_code,
-        )
+    if image[0].tolist() != ONES:
+        return _wrong(check, image[0], "use another backend")
     return Finding(check, "ok", f"{status.reason}; folding ones to 3 x 3 is right")
+
+
+def _wrong(check: str, image: Any, cure: str) -> Finding:
+    return Finding(
+        check,
+        "fail",
+        f"folding ones to 3 x 3 gives {image.tolist()}; must be {ONES}",
+        f"{cure}, and report this with the output of doctor --json",
+        MismatchError.exit_code,
+    )

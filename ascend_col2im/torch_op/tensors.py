@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .. import cpu_fallback, outputs, rules
+from .. import backends, cpu_fallback, outputs, rules
 from ..errors import MissingExtraError
 from ..geometry import Ints
 from ..messages import refuse
@@ -47,10 +47,11 @@ def col2im(col: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None)
     image, target = _output("col2im", "col", col, source, plan, plan.image_shape, out)
     if target.size:
         N, C, geometry = plan.N, plan.C, plan.geometry
-        cpu_fallback.col2im(
+        backends.cpu_col2im(
             source.reshape(N, C * geometry.K, geometry.L),
             geometry,
             target.reshape(N, C, *geometry.output_size),
+            torch.get_num_threads(),
         )
     return image
 

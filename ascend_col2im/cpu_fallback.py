@@ -62,7 +62,7 @@ def col2im(col: Array, geometry: Geometry, image: Array) -> None:
         elif geometry.tiles and accumulator == image.dtype:
             by_tap = col.reshape(N, C, *geometry.kernel_size, *geometry.windows)
             interleave(by_tap, geometry, 0, image)
-        elif geometry.few_windows or col.nbytes * geometry.group_taps <= SMALL_BYTES:
+        elif _by_window(geometry) or col.nbytes * geometry.group_taps <= SMALL_BYTES:
             _fold_slabs(col, geometry, image, accumulator)
         elif layout := choose_layout(geometry, accumulator.itemsize, image.dtype == np.float16):
             fold_blocks(col, geometry, image, accumulator, layout)

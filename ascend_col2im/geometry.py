@@ -142,11 +142,6 @@ class Geometry:
         return math.prod(map(min, self.kernel_size, self.stride))
 
     @cached_property
-    def few_windows(self) -> bool:
-        """Whether there are fewer windows than groups of taps."""
-        return self.L * self.group_taps < self.K
-
-    @cached_property
     def tiles(self) -> bool:
         """Whether every pixel lies in exactly one window, at the phase of its tap."""
         return (

@@ -49,7 +49,7 @@ def forced(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         return
     monkeypatch.setattr(cpu_fallback, "GATHERED", 0)
     monkeypatch.setattr(cpu_fallback, "SMALL_BYTES", 0)
-    monkeypatch.setattr(Geometry, "few_windows", False)
+    monkeypatch.setattr(cpu_fallback, "_by_window", lambda geometry: False)
     if request.param != "all":
         for module in (cpu_blocks, cpu_fallback):
             monkeypatch.setattr(module, "BLOCK_BYTES", 1 if request.param == "rows" else 300)

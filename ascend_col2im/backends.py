@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib import metadata
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import aclnn, cpu_fallback, npu_backend
 from .errors import BackendError
-from .facts import CPU
+from .facts import CPU, OLDEST_NUMBA
 from .geometry import Geometry
 from .messages import shown
 
@@ -45,16 +45,18 @@ class Engine(NamedTuple):
 FAST_ELEMENTS: Final = 32 * 1024
 """Columns of fewer elements are left to NumPy: they gain nothing that is worth importing numba."""
 
+FAST_WINDOWS: Final = 32
+"""So are columns of fewer windows than this and than taps: NumPy adds them window by window."""
+
 
 def cpu_col2im(col: Array, geometry: Geometry, image: Array, threads: int | None = None) -> None:
     """Fold as `cpu_fallback.col2im` does, in compiled code where that is installed and faster.
 
     ``threads`` is at most how many to use, None for one per core.
     """
-    fast = compiled() if col.size >= FAST_ELEMENTS else None
-    if fast is not None and fast.suits(col, geometry, image):
-        fast.col2im(col, geometry, image, threads)
-    else:
+    few_windows = geometry.L < geometry.K and geometry.L < FAST_WINDOWS
+    fast = None if few_windows or col.size < FAST_ELEMENTS else compiled()
+    if fast is None or not fast.col2im(col, geometry, image, threads):
         cpu_fallback.col2im(col, geometry, image)
 
 
@@ -105,7 +107,7 @@ def engine(op: str, backend: str) -> Engine:
 
 @cache
 def compiled() -> ModuleType | None:
-    """Return `ascend_col2im.cpu_fast`, or None if numba is missing, switched off or broken."""
+    """Return `ascend_col2im.cpu_fast`, or None if numba does not serve or does not load."""
     if not has_compiler():
         return None
     try:
@@ -116,6 +118,17 @@ def compiled() -> ModuleType | None:
 
 
 def has_compiler() -> bool:
-    """Whether numba is installed, and not switched off by its own variable."""
-    switched_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-    return not switched_off and importlib.util.find_spec("numba") is not None
+    """Whether a numba that serves is installed, and not switched off by its own variable."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return False
+    try:
+        version = metadata.version("numba")
+    except (metadata.PackageNotFoundError, KeyError):
+        return False
+    return release(version or "") >= release(OLDEST_NUMBA)
+
+
+def release(version: str) -> tuple[int, ...]:
+    """Return a version's leading numbers: 2.13.0+cpu is (2, 13, 0)."""
+    numbers = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, numbers.group().split("."))) if numbers else ()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import tempfile
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # Where torch-npu is installed without CANN, importing torch fails unless it is told not to load it
@@ -11,3 +15,17 @@ os.environ.setdefault("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
 
 settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def compiled_code() -> None:
+    """Have the code for every dtype ready: one of the processes that test compiles, others wait.
+
+    Numba keeps it where the code lies, or in NUMBA_CACHE_DIR, also for the next run.
+    """
+    from ascend_col2im.cpu_fast import native
+
+    with Path(tempfile.gettempdir(), "ascend_col2im_compiles").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for dtype in native.ELEMENTS:
+            native.prepare(dtype)

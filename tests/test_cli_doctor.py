@@ -94,8 +94,8 @@ def test_what_is_wrong_with_a_package_is_said_with_the_cure() -> None:
 
 
 def test_versions_are_compared_as_numbers() -> None:
-    assert doctor._release("2.13.0+cpu") == (2, 13, 0)
-    assert doctor._release("2.4") < doctor._release("2.13.0.dev1")
+    assert backends.release("2.13.0+cpu") == (2, 13, 0)
+    assert backends.release("2.4") < backends.release("2.13.0.dev1")
 
 
 BROKEN = {

@@ -22,6 +22,7 @@ from tests.oracles import Array, Case
 from tests.test_cpu_fallback import geometry_of
 
 LARGE = Case((64, 64), (3, 3), (1, 1), (1, 1), (1, 1), (1, 1))
+FEW_WINDOWS = Case((100, 100), (99, 99), (1, 1), (0, 0), (0, 0), (1, 1))
 SMALL = CASES["five different sizes"]
 
 
@@ -49,9 +50,11 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     fast, numpy = cpu_fast.col2im, cpu_fallback.col2im
 
-    def by_fast(col: Array, geometry: Any, image: Array, threads: int | None = None) -> None:
-        names.append(f"compiled, {threads}")
-        fast(col, geometry, image, threads)
+    def by_fast(col: Array, geometry: Any, image: Array, threads: int | None = None) -> bool:
+        done = fast(col, geometry, image, threads)
+        if done:
+            names.append(f"compiled, {threads}")
+        return done
 
     def by_numpy(col: Array, geometry: Any, image: Array) -> None:
         names.append("NumPy")
@@ -66,7 +69,8 @@ def test_large_folds_are_compiled_and_small_ones_are_not(used: list[str]) -> Non
     col2im(ones(LARGE), **LARGE.kwargs)
     col2im(ones(SMALL), **SMALL.kwargs)
     col2im(ones(LARGE).astype(">f4"), **LARGE.kwargs)
-    assert used == ["compiled, None", "NumPy", "NumPy"]
+    col2im(ones(FEW_WINDOWS), **FEW_WINDOWS.kwargs)
+    assert used == ["compiled, None", "NumPy", "NumPy", "NumPy"]
 
 
 def test_tensors_use_as_many_threads_as_torch(used: list[str]) -> None:
@@ -119,14 +123,20 @@ def test_the_status_names_the_numba_that_folds(monkeypatch: pytest.MonkeyPatch) 
 
 PREPARE = """
 from ascend_col2im import cpu_fast
+{before}
 first, second = cpu_fast.prepare("int16"), cpu_fast.prepare("int16")
 print(first.compiled, second.compiled, second.seconds < first.seconds)
 """
 
 
 def test_code_is_compiled_once_and_then_loaded_from_disk(tmp_path: Path) -> None:
-    for compiled in (True, False):
-        assert run(PREPARE, NUMBA_CACHE_DIR=str(tmp_path)) == f"{compiled} False True"
+    for compiled, before in (
+        (True, ""),
+        (False, ""),
+        (True, "cpu_fast.native._sources = lambda: 'any file has changed'"),
+    ):
+        code = PREPARE.format(before=before)
+        assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == f"{compiled} False True"
 
 
 def test_no_shape_or_layout_compiles_anything(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +213,7 @@ def test_a_forked_process_folds_on_threads_of_its_own() -> None:
 import os, threading
 import numpy as np
 from ascend_col2im import col2im, cpu_fast
-cpu_fast.THREAD_BYTES = 1
+cpu_fast.layout.THREAD_BYTES = 1
 def fold():
     image = col2im(np.ones((4, 9 * 64, 28 * 28), np.float32), 28, 3, padding=1)
     return image[0, 0, 0, :2].tolist() == [4, 6] and threading.active_count() > 1
@@ -221,7 +231,7 @@ def test_a_process_may_fold_while_it_ends() -> None:
 import atexit
 import numpy as np
 from ascend_col2im import col2im, cpu_fast
-cpu_fast.THREAD_BYTES = 1
+cpu_fast.layout.THREAD_BYTES = 1
 col = np.ones((4, 9 * 64, 28 * 28), np.float32)
 def fold():
     print(col2im(col, 28, 3, padding=1)[0, 0, 0, :2].tolist())

@@ -33,7 +33,6 @@ class _NarrowModel(models.PrimitiveModel):
         super().__init__(manager, element, ir.IntType(element.bits))
 
 
-BOOL = Narrow("bool", 8, types.boolean)
 FLOAT16 = Narrow("float16", 16, types.float32)
 BFLOAT16 = Narrow("bfloat16", 16, types.float32)
 
@@ -49,8 +48,6 @@ def read(typing: Any, pointer: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = builder.load(builder.gep(args[0], [args[1]]))
-        if pointer.dtype == BOOL:
-            return builder.icmp_unsigned("!=", value, value.type(0))
         if pointer.dtype == FLOAT16:
             return builder.fpext(builder.bitcast(value, ir.HalfType()), ir.FloatType())
         if pointer.dtype == BFLOAT16:
@@ -67,9 +64,7 @@ def write(typing: Any, pointer: Any, index: Any, value: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = args[2]
-        if pointer.dtype == BOOL:
-            value = builder.zext(value, ir.IntType(8))
-        elif pointer.dtype == FLOAT16:
+        if pointer.dtype == FLOAT16:
             value = builder.bitcast(builder.fptrunc(value, ir.HalfType()), ir.IntType(16))
         elif pointer.dtype == BFLOAT16:
             value = _rounded_to_bfloat16(builder, value)

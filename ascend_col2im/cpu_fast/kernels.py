@@ -1,136 +1,68 @@
 """The compiled fold, for any sizes, strides and number of axes.
 
 Everything here works on memory by address and index, as C would: nothing is compiled for a shape,
-a layout or a read-only array. A plan of integers says what lies where; `layout` fills it.
+a layout or a read-only array.
 
 A task is a block of planes and, along one axis, a band of cells. Its sums lie in a buffer that
 stays in the processor's cache, with a plane for each phase of the stride, so that a tap adds
 contiguous rows to contiguous rows. Every sum starts at +0 and takes its taps in row-major order.
 """
 
-# mypy: disallow-untyped-decorators=False, warn-return-any=False
+# mypy: disallow-untyped-decorators=False
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from numba import njit
 
 from .elements import read, value_or_zero, write
-
-(
+from .plan import (
+    AT,
     AXES,
-    TAPS,
-    CHANNELS,
-    PLANES,
-    BLOCK_PLANES,
+    AXIS_PHASES,
     BAND_AXIS,
     BAND_CELLS,
-    PHASES,
-    FLAT_CELLS,
-    CONTIGUOUS,
-    WHOLE,
-    TILES,
+    BLOCK_PLANES,
+    CELLS,
+    CHANNELS,
     COL_N,
     COL_TAP,
     COL_WINDOW,
-    IMAGE_N,
+    CONTIGUOUS,
+    COUNTS,
     IMAGE_C,
-    PLANE_CELLS,
-    SLOTS,
-) = range(19)
-"""The plan's slots. BLOCK_PLANES, BAND_CELLS: what a task takes at most. FLAT_CELLS: cells that
-one run over all rows covers, or 0 where rows are added one by one. CONTIGUOUS: pixels of a plane
-lie side by side. WHOLE: so do its sums, in the same order. TILES: columns are sums, as each pixel
-has one. COL, IMAGE: steps from one element to the next. PLANE_CELLS: the task's cells in a phase.
-"""
-
-(
-    SIZE,
-    KERNEL,
-    STRIDE,
-    DILATION,
-    PAD,
-    WINDOWS,
-    CELLS,
-    AXIS_PHASES,
+    IMAGE_N,
     IMAGE_STEP,
-    PITCH,
     LOW,
-    HIGH,
-    FIELDS,
-) = range(13)
-"""What the plan holds for each axis, behind the slots. LOW, HIGH: the task's cells. PITCH: how
-many of them the sums have room for."""
-
-AT, TO, MASK, COUNTS = range(4)
-"""What a tap does: it adds the columns from AT on to the sums from TO on, under the mask from MASK
-on if that is not -1; from COUNTS on: as many as that along each axis."""
-
-MOVES = 256
-"""Taps listed at a time."""
+    MASK,
+    MOVES,
+    PHASES,
+    PITCH,
+    PLANE_CELLS,
+    PLANES,
+    STRIDE,
+    TAPS,
+    TILES,
+    TO,
+    WHOLE,
+    WINDOWS,
+    Pointer,
+    enter_band,
+    list_moves,
+    of_axis,
+    pixel_range,
+)
 
 TILE = 16
 """Cells whose many phases are interleaved at a time."""
-
-Pointer = Any
 
 
 @njit
 def lone(value: Any) -> Any:
     """Return a sum of one value: -0 becomes +0."""
     return value + value_or_zero(False, value)
-
-
-@njit
-def of_axis(plan: Pointer, axis: int, field: int) -> Any:
-    """Return what the plan holds for an axis."""
-    return read(plan, SLOTS + axis * FIELDS + field)
-
-
-@njit
-def list_moves(plan: Pointer, first: int, last: int, moves: Pointer) -> int:
-    """List the moves of the taps ``first .. last`` that touch the task; return how many."""
-    axes, flat_cells = read(plan, AXES), read(plan, FLAT_CELLS)
-    count = 0
-    for tap in range(first, last):
-        move = count * (COUNTS + axes)
-        rest, touches = tap, True
-        window, cell, phase, mask = 0, 0, 0, -1
-        windows, cells, phases = 1, 1, 1
-        for axis in range(axes - 1, -1, -1):
-            kernel, stride = of_axis(plan, axis, KERNEL), of_axis(plan, axis, STRIDE)
-            low, high = of_axis(plan, axis, LOW), of_axis(plan, axis, HIGH)
-            k = rest % kernel
-            rest //= kernel
-            distance = k * of_axis(plan, axis, DILATION) - of_axis(plan, axis, PAD)
-            shift = distance // stride
-            axis_phase = distance - shift * stride
-            first_window = max(0, low - shift)
-            covered = min(of_axis(plan, axis, WINDOWS), high - shift) - first_window
-            touches = touches and covered > 0 and axis_phase < of_axis(plan, axis, AXIS_PHASES)
-            if flat_cells > 0 and axis == axes - 1:
-                cell = shift
-                mask = k * flat_cells if shift != 0 else -1
-                covered = of_axis(plan, axis, PITCH)
-            else:
-                window += first_window * windows
-                cell += (first_window + shift - low) * cells
-            phase += axis_phase * phases
-            windows *= of_axis(plan, axis, WINDOWS)
-            cells *= of_axis(plan, axis, PITCH)
-            phases *= of_axis(plan, axis, AXIS_PHASES)
-            write(moves, move + COUNTS + axis, covered)
-        if touches:
-            write(moves, move + AT, tap * read(plan, COL_TAP) + window * read(plan, COL_WINDOW))
-            write(moves, move + TO, phase * read(plan, PLANE_CELLS) + cell)
-            write(moves, move + MASK, mask)
-            if flat_cells > 0:
-                rows = move + COUNTS + axes - 2
-                write(moves, rows + 1, read(moves, rows) * read(moves, rows + 1))
-                write(moves, rows, 1)
-            count += 1
-    return count
 
 
 @njit
@@ -227,7 +159,9 @@ def interleave(
 ) -> None:
     """Write whole cells, in loops that the compiler can make vectors of."""
     second, third, fourth = at + phase_step, at + 2 * phase_step, at + 3 * phase_step
-    if stride == 1:
+    if stride > 4:
+        interleave_many(image, to, cells, sums, at, phase_step, stride)
+    elif stride == 1:
         for cell in range(cells):
             write(image, to + cell, lone(read(sums, at + cell)))
     elif stride == 2:
@@ -239,14 +173,12 @@ def interleave(
             write(image, to + 3 * cell, lone(read(sums, at + cell)))
             write(image, to + 3 * cell + 1, lone(read(sums, second + cell)))
             write(image, to + 3 * cell + 2, lone(read(sums, third + cell)))
-    elif stride == 4:
+    else:
         for cell in range(cells):
             write(image, to + 4 * cell, lone(read(sums, at + cell)))
             write(image, to + 4 * cell + 1, lone(read(sums, second + cell)))
             write(image, to + 4 * cell + 2, lone(read(sums, third + cell)))
             write(image, to + 4 * cell + 3, lone(read(sums, fourth + cell)))
-    else:
-        interleave_many(image, to, cells, sums, at, phase_step, stride)
 
 
 @njit
@@ -270,14 +202,6 @@ def interleave_many(
             for cell in range(first, last):
                 value = lone(read(sums, at + phase * phase_step + cell))
                 write(image, to + cell * stride + phase, value)
-
-
-@njit
-def pixel_range(plan: Pointer, axis: int) -> tuple[int, int]:
-    """Return the task's pixels along an axis."""
-    stride = of_axis(plan, axis, STRIDE)
-    end = min(of_axis(plan, axis, SIZE), of_axis(plan, axis, HIGH) * stride)
-    return of_axis(plan, axis, LOW) * stride, end
 
 
 @njit
@@ -323,20 +247,6 @@ def write_slice(plan: Pointer, image: Pointer, image_at: int, sums: Pointer, sum
 
 
 @njit
-def enter_band(plan: Pointer, band: int) -> None:
-    """Set the plan to a band of cells along the axis that is cut."""
-    axis = read(plan, BAND_AXIS)
-    low = band * read(plan, BAND_CELLS)
-    high = min(of_axis(plan, axis, CELLS), low + read(plan, BAND_CELLS))
-    fields = SLOTS + axis * FIELDS
-    write(plan, fields + LOW, low)
-    write(plan, fields + HIGH, high)
-    if not read(plan, TILES):
-        cells = read(plan, PLANE_CELLS) // of_axis(plan, axis, PITCH)
-        write(plan, PLANE_CELLS, cells * (high - low))
-        write(plan, fields + PITCH, high - low)
-
-
 def fold(
     col: Pointer,
     image: Pointer,
@@ -393,3 +303,28 @@ def fold(
             else:
                 at = margin + (plane - begin) * plane_sums
                 write_plane(plan, image, image_at, sums, at)
+
+
+def entry(name: str, sources: str) -> Callable[..., None]:
+    """Return what to compile, which is `fold`, under a name.
+
+    Numba compiles anew what it has kept on disk if this file has changed, or a closure's variable:
+    ``sources`` stands for every file that it calls. What has a name of its own has files of its
+    own: two processes that keep different code under one name may mix it up.
+    """
+
+    def fold_from_sources(
+        col: Pointer,
+        image: Pointer,
+        plan: Pointer,
+        masks: Pointer,
+        sums: Pointer,
+        moves: Pointer,
+        first: int,
+        last: int,
+    ) -> None:
+        sources  # noqa: B018
+        fold(col, image, plan, masks, sums, moves, first, last)
+
+    fold_from_sources.__qualname__ = f"fold_{name}"
+    return fold_from_sources

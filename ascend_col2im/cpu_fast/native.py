@@ -3,40 +3,68 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import logging
 import platform
 import threading
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from llvmlite.binding import get_host_cpu_features
 from numba import cfunc, types
+from numba.core import event
 
-from ..facts import ACCUMULATORS
 from . import kernels
-from .elements import BFLOAT16, BOOL, FLOAT16
+from .elements import BFLOAT16, FLOAT16, total_of
 
 Fold = Callable[[int, int, int, int, int, int, int, int], None]
 
-PLAIN: Final = tuple(name for name, total in ACCUMULATORS.items() if name == total != "bool")
-
 ELEMENTS: Final[dict[str, Any]] = {
     "bfloat16": BFLOAT16,
-    "bool": BOOL,
     "float16": FLOAT16,
-    **{name: getattr(types, name) for name in PLAIN},
+    "float32": types.float32,
+    "float64": types.float64,
+    **{f"int{bits}": getattr(types, f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": getattr(types, f"int{bits}") for bits in (8, 16, 32, 64)},
 }
+"""The dtypes of real numbers, and what compiled code takes their elements for: integers wrap to
+the same bits with and without a sign."""
+
+_log = logging.getLogger("ascend_col2im")
 _prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 6, ctypes.c_int64, ctypes.c_int64)
-_ready: dict[str, tuple[Fold, Any]] = {}
+_ready: dict[Any, tuple[Fold, Any]] = {}
+_failed: set[Any] = set()
 _preparing = threading.Lock()
 
 
 class Preparation(NamedTuple):
-    """What it took to have a dtype's code ready."""
+    """What it took to have a dtype's code ready, and the folder it is kept in, if any."""
 
     seconds: float
     compiled: bool
+    folder: str | None
+
+
+class _Announcement(event.Listener):  # type: ignore[misc]
+    """Tells a user why the first fold takes seconds, when something is compiled at all."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype: str | None = dtype
+
+    def on_start(self, event: Any) -> None:
+        if self.dtype is not None:
+            _log.warning(
+                "ascend_col2im: numba compiles the fold of %s. This takes some seconds, once: "
+                "other processes find the code on disk",
+                self.dtype,
+            )
+        self.dtype = None
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is left to tell."""
 
 
 @cache
@@ -52,34 +80,50 @@ def prepare(dtype: str) -> Preparation:
     Nothing is done a second time in one process.
     """
     begin = time.perf_counter()
+    element = ELEMENTS[dtype]
     with _preparing:
-        compiled = dtype not in _ready and _make_ready(dtype)
-    return Preparation(time.perf_counter() - begin, compiled)
+        compiled = element not in _ready and _make_ready(dtype)
+    kept = getattr(_ready[element][1], "_cache", None)
+    seconds = time.perf_counter() - begin
+    return Preparation(seconds, compiled, getattr(kept, "cache_path", None))
 
 
-def fold_of(dtype: str) -> Fold:
-    """Return the code for a dtype: `kernels.fold` for addresses."""
-    if dtype not in _ready:
-        prepare(dtype)
-    return _ready[dtype][0]
+def fold_of(dtype: str) -> Fold | None:
+    """Return the code for a dtype: `kernels.fold` for addresses. None if it cannot be had."""
+    element = ELEMENTS[dtype]
+    if element not in _ready and element not in _failed:
+        try:
+            prepare(dtype)
+        except Exception as error:  # a compiler's, which may be anything
+            _failed.add(element)
+            _log.warning("ascend_col2im: numba fails, so NumPy folds %s: %s", dtype, error)
+    return _ready[element][0] if element in _ready else None
 
 
 def _make_ready(dtype: str) -> bool:
-    element = types.CPointer(ELEMENTS[dtype])
+    element = ELEMENTS[dtype]
     signature = types.void(
-        element,
-        element,
+        types.CPointer(element),
+        types.CPointer(element),
         types.CPointer(types.int64),
         types.CPointer(types.uint8),
-        types.CPointer(ELEMENTS[ACCUMULATORS[dtype]]),
+        types.CPointer(total_of(element)),
         types.CPointer(types.int64),
         types.int64,
         types.int64,
     )
-    try:
-        function = cfunc(signature, cache=True)(kernels.fold)
-    except RuntimeError:  # there is no folder to keep it in
-        function = cfunc(signature)(kernels.fold)
+    fold = kernels.entry(dtype.removeprefix("u"), _sources())
+    with event.install_listener("numba:compile", _Announcement(dtype)):
+        try:
+            function = cfunc(signature, cache=True)(fold)
+        except (RuntimeError, OSError):  # there is no folder to keep it in, or no room
+            function = cfunc(signature)(fold)
     # ctypes lets other threads of Python run during the call.
-    _ready[dtype] = _prototype(function.address), function
+    _ready[element] = _prototype(function.address), function
     return not function.cache_hits
+
+
+def _sources() -> str:
+    """Return a digest of the files that code is compiled from."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

@@ -23,7 +23,7 @@ ROOMS = (
     ("messages", "geometry"),
     ("parameters",),
     ("rules",),
-    ("outputs", "workloads", "toolchain", "simulator", "peer_model", "_abi"),
+    ("outputs", "overlap", "workloads", "toolchain", "simulator", "peer_model", "_abi"),
     ("cpu_blocks",),
     ("cpu_fallback", "cpu_fast", "opp"),
     ("aclnn",),

@@ -133,7 +133,7 @@ def test_code_is_compiled_once_and_then_loaded_from_disk(tmp_path: Path) -> None
     for compiled, before in (
         (True, ""),
         (False, ""),
-        (True, "cpu_fast.native._sources = lambda: 'any file has changed'"),
+        (True, "cpu_fast.native._digest = lambda: 'changed'"),
     ):
         code = PREPARE.format(before=before)
         assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == f"{compiled} False True"

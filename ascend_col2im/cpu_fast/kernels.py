@@ -12,7 +12,6 @@ contiguous rows to contiguous rows. Every sum starts at +0 and takes its taps in
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from numba import njit
@@ -246,7 +245,6 @@ def write_slice(plan: Pointer, image: Pointer, image_at: int, sums: Pointer, sum
             at += phases * plane_cells
 
 
-@njit
 def fold(
     col: Pointer,
     image: Pointer,
@@ -289,6 +287,7 @@ def fold(
             image_at = n * read(plan, IMAGE_N) + c * read(plan, IMAGE_C)
             low, high = pixel_range(plan, axis)
             step = of_axis(plan, axis, IMAGE_STEP)
+            # Filled in one sweep, lines enter the cache without being read from memory first
             if read(plan, CONTIGUOUS):
                 for i in range(image_at + low * step, image_at + high * step):
                     write(image, i, 0)
@@ -303,28 +302,3 @@ def fold(
             else:
                 at = margin + (plane - begin) * plane_sums
                 write_plane(plan, image, image_at, sums, at)
-
-
-def entry(name: str, sources: str) -> Callable[..., None]:
-    """Return what to compile, which is `fold`, under a name.
-
-    Numba compiles anew what it has kept on disk if this file has changed, or a closure's variable:
-    ``sources`` stands for every file that it calls. What has a name of its own has files of its
-    own: two processes that keep different code under one name may mix it up.
-    """
-
-    def fold_from_sources(
-        col: Pointer,
-        image: Pointer,
-        plan: Pointer,
-        masks: Pointer,
-        sums: Pointer,
-        moves: Pointer,
-        first: int,
-        last: int,
-    ) -> None:
-        sources  # noqa: B018
-        fold(col, image, plan, masks, sums, moves, first, last)
-
-    fold_from_sources.__qualname__ = f"fold_{name}"
-    return fold_from_sources

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Final, NamedTuple
 
 from llvmlite.binding import get_host_cpu_features
@@ -112,18 +113,30 @@ def _make_ready(dtype: str) -> bool:
         types.int64,
         types.int64,
     )
-    fold = kernels.entry(dtype.removeprefix("u"), _sources())
+    fold = _named_fold(f"fold_{dtype.removeprefix('u')}_{_digest()}")
     with event.install_listener("numba:compile", _Announcement(dtype)):
         try:
             function = cfunc(signature, cache=True)(fold)
-        except (RuntimeError, OSError):  # there is no folder to keep it in, or no room
+        except (
+            Exception
+        ):  # there is no folder to keep it in, no room, or what lies there is broken
             function = cfunc(signature)(fold)
     # ctypes lets other threads of Python run during the call.
     _ready[element] = _prototype(function.address), function
     return not function.cache_hits
 
 
-def _sources() -> str:
-    """Return a digest of the files that code is compiled from."""
+def _named_fold(name: str) -> Callable[..., None]:
+    """Return `kernels.fold` under a name of its own, which the files kept on disk bear.
+
+    Processes that keep different code in files of one name may mix it up.
+    """
+    fold = FunctionType(kernels.fold.__code__, kernels.fold.__globals__, name)
+    fold.__qualname__ = name
+    return fold
+
+
+def _digest() -> str:
+    """Return a digest of all that is compiled: numba itself looks at one file only."""
     files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]

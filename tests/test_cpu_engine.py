@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numba
@@ -20,6 +22,8 @@ from ascend_col2im.cpu_fast import native, workers
 from tests.cases import CASES
 from tests.oracles import Array, Case
 from tests.test_cpu_fallback import geometry_of
+
+pytestmark = pytest.mark.usefixtures("compiled_code")
 
 LARGE = Case((64, 64), (3, 3), (1, 1), (1, 1), (1, 1), (1, 1))
 FEW_WINDOWS = Case((100, 100), (99, 99), (1, 1), (0, 0), (0, 0), (1, 1))
@@ -110,6 +114,8 @@ def test_small_folds_do_not_import_numba() -> None:
 def test_without_numba_numpy_folds(tmp_path: Path) -> None:
     assert folded(before="sys.modules['numba'] = None") == (False, False)
     assert folded(NUMBA_DISABLE_JIT="1") == (False, False)
+    old = "from importlib import metadata; metadata.version = lambda name: '0.59.1'"
+    assert folded(before=old) == (False, False)
     (tmp_path / "numba.py").write_text("raise SystemError('built for another NumPy')")
     assert folded(before=f"sys.path.insert(0, {str(tmp_path)!r})") == (False, False)
 
@@ -122,10 +128,13 @@ def test_the_status_names_the_numba_that_folds(monkeypatch: pytest.MonkeyPatch) 
 
 
 PREPARE = """
+import logging
 from ascend_col2im import cpu_fast
 {before}
-first, second = cpu_fast.prepare("int16"), cpu_fast.prepare("int16")
-print(first.compiled, second.compiled, second.seconds < first.seconds)
+told = []
+logging.getLogger("ascend_col2im").addFilter(lambda record: told.append(record.args))
+first, second = cpu_fast.prepare("int16"), cpu_fast.prepare("uint16")
+print(first.compiled, second.compiled, second.seconds < first.seconds, len(told))
 """
 
 
@@ -136,7 +145,10 @@ def test_code_is_compiled_once_and_then_loaded_from_disk(tmp_path: Path) -> None
         (True, "cpu_fast.native._digest = lambda: 'changed'"),
     ):
         code = PREPARE.format(before=before)
-        assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == f"{compiled} False True"
+        found = run(code, NUMBA_CACHE_DIR=str(tmp_path))
+        assert found == f"{compiled} False True {int(compiled)}"
+    kept = [path.suffix for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(kept) == [".nbc", ".nbc", ".nbi", ".nbi"]
 
 
 def test_no_shape_or_layout_compiles_anything(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,22 +168,69 @@ def test_no_shape_or_layout_compiles_anything(monkeypatch: pytest.MonkeyPatch) -
             cpu_fast.col2im(col, geometry_of(case), image)
 
 
-def test_without_a_folder_for_it_code_is_compiled_in_every_process(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("cannot cache function: no locator available"),
+        OSError("no space left on device"),
+        pickle.UnpicklingError("a file that is cut short"),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_kept_or_loaded_is_compiled_in_every_process(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: list[bool] = []
-    cfunc = numba.cfunc
 
     def no_folder(signature: Any, cache: bool = False) -> Any:
         kept.append(cache)
         if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return cfunc(signature)
+            raise error
+        return lambda function: SimpleNamespace(address=0, cache_hits=0)
 
     monkeypatch.setattr(native, "cfunc", no_folder)
     monkeypatch.setattr(native, "_ready", {})
-    assert cpu_fast.prepare("float32").compiled
+    preparation = cpu_fast.prepare("float32")
+    assert (preparation.compiled, preparation.folder) == (True, None)
     assert kept == [True, False]
+
+
+def test_where_numba_fails_numpy_folds_and_one_line_says_so(
+    used: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise SystemError("LLVM is of another version")
+
+    monkeypatch.setattr(native, "cfunc", fail)
+    monkeypatch.setattr(native, "_ready", {})
+    monkeypatch.setattr(native, "_failed", set())
+    for _ in range(2):
+        assert col2im(ones(LARGE), **LARGE.kwargs)[0, 0, :2, :2].tolist() == [[4, 6], [6, 9]]
+    assert used == ["NumPy", "NumPy"]
+    (line,) = caplog.messages
+    assert line.endswith("NumPy folds float32: LLVM is of another version")
+
+
+def test_an_interrupted_fold_stops_its_helpers_and_the_next_one_is_right() -> None:
+    code = """
+import _thread, threading
+import numpy as np
+from ascend_col2im import col2im, cpu_fast
+cpu_fast.layout.THREAD_BYTES = 1
+col = np.ones((4, 9 * 64, 56 * 56), np.float32)
+image = np.empty((4, 64, 56, 56), np.float32)
+for _ in range(5):
+    threading.Timer(0.03, _thread.interrupt_main).start()
+    try:
+        while True:
+            col2im(col, 56, 3, padding=1, out=image)
+    except KeyboardInterrupt:
+        image[:] = -1
+    assert (image == -1).all()
+    assert col2im(col, 56, 3, padding=1)[0, 0, 0, :2].tolist() == [4, 6]
+print("right")
+"""
+    assert run(code, NUMBA_NUM_THREADS="3") == "right"
 
 
 def test_a_caller_does_what_its_helpers_have_not_begun() -> None:

@@ -59,6 +59,7 @@ shapes = pytest.mark.parametrize(("N", "C", "case"), SHAPES.values(), ids=SHAPES
 dtypes = pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int8", "complex128"])
 
 
+@pytest.mark.usefixtures("either_way")
 @shapes
 @dtypes
 def test_extra_memory_is_below_one_mebibyte_and_a_plane(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import backends, messages, outputs, parameters, rules
 from .geometry import Ints
+from .overlap import axis_overlap
 from .parameters import Size
 
 if TYPE_CHECKING:
@@ -253,8 +254,8 @@ def overlap_count(
     geometry = rules.checked_geometry(op, given)
     count = _allocate(op, "the count", geometry.output_size, np.dtype(np.int64))
     count[...] = 1
-    for axis, size in enumerate(geometry.output_size):
-        along = np.fromiter(geometry.axis_overlap(axis), np.int64, size)
+    for axis in range(geometry.axes):
+        along = axis_overlap(geometry, axis)
         count *= along.reshape((-1,) + (1,) * (geometry.axes - axis - 1))
     return count
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
+from functools import cache
+from importlib import metadata
+from types import ModuleType
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -10,7 +15,7 @@ import numpy.typing as npt
 
 from . import aclnn, cpu_fallback, npu_backend
 from .errors import BackendError
-from .facts import CPU
+from .facts import CPU, OLDEST_NUMBA
 from .geometry import Geometry
 from .messages import shown
 
@@ -37,7 +42,25 @@ class Engine(NamedTuple):
     im2col: Callable[[Array, Geometry, Array], None]
 
 
-CPU_ENGINE: Final = Engine(CPU.name, cpu_fallback.col2im, cpu_fallback.im2col)
+FAST_ELEMENTS: Final = 32 * 1024
+"""Columns of fewer elements are left to NumPy: they gain nothing that is worth importing numba."""
+
+FAST_WINDOWS: Final = 32
+"""So are columns of fewer windows than this and than taps: NumPy adds them window by window."""
+
+
+def cpu_col2im(col: Array, geometry: Geometry, image: Array, threads: int | None = None) -> None:
+    """Fold as `cpu_fallback.col2im` does, in compiled code where that is installed and faster.
+
+    ``threads`` is at most how many to use, None for one per core.
+    """
+    few_windows = geometry.L < geometry.K and geometry.L < FAST_WINDOWS
+    fast = None if few_windows or col.size < FAST_ELEMENTS else compiled()
+    if fast is None or not fast.col2im(col, geometry, image, threads):
+        cpu_fallback.col2im(col, geometry, image)
+
+
+CPU_ENGINE: Final = Engine(CPU.name, cpu_col2im, cpu_fallback.im2col)
 
 
 def statuses() -> tuple[Status, ...]:
@@ -46,7 +69,8 @@ def statuses() -> tuple[Status, ...]:
         npu = Status("npu", True, npu_backend.require("col2im"))
     except BackendError as error:
         npu = Status("npu", False, str(error))
-    return Status("cpu", True, f"NumPy {np.__version__}, any dtype"), npu
+    numba = f" and numba {metadata.version('numba')}" if has_compiler() else ""
+    return Status("cpu", True, f"NumPy {np.__version__}{numba}, any dtype"), npu
 
 
 def check(op: str, backend: str) -> None:
@@ -79,3 +103,32 @@ def engine(op: str, backend: str) -> Engine:
     if backend == "npu":
         return Engine(aclnn.target().name, npu_backend.col2im, npu_backend.im2col)
     return CPU_ENGINE
+
+
+@cache
+def compiled() -> ModuleType | None:
+    """Return `ascend_col2im.cpu_fast`, or None if numba does not serve or does not load."""
+    if not has_compiler():
+        return None
+    try:
+        from . import cpu_fast
+    except Exception:  # a foreign package's import may raise anything
+        return None
+    return cpu_fast
+
+
+def has_compiler() -> bool:
+    """Whether a numba that serves is installed, and not switched off by its own variable."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return False
+    try:
+        version = metadata.version("numba")
+    except (metadata.PackageNotFoundError, KeyError):
+        return False
+    return release(version or "") >= release(OLDEST_NUMBA)
+
+
+def release(version: str) -> tuple[int, ...]:
+    """Return a version's leading numbers: 2.13.0+cpu is (2, 13, 0)."""
+    numbers = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, numbers.group().split("."))) if numbers else ()

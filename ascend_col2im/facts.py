@@ -29,6 +29,9 @@ ACCUMULATORS: Final = {
 }
 """Every dtype col2im knows, by NumPy's (ml_dtypes') name, and the dtype its sums are kept in."""
 
+OLDEST_NUMBA: Final = "0.60"
+"""The first numba that compiles the cpu backend's code; older ones are left alone."""
+
 MAX_BYTES: Final = 2**63 - 1
 """Largest array any target addresses: sizes and offsets are signed 64-bit integers."""
 

@@ -209,27 +209,6 @@ class Geometry:
                 )
             k += offsets
 
-    def axis_overlap(self, axis: int) -> Iterator[int]:
-        """Yield, pixel by pixel, how many windows cover it along ``axis``.
-
-        Counts the k in an interval with ``k*dilation = pixel + pad (mod stride)`` in closed form,
-        so that huge kernels and paddings cost no more than small ones.
-        """
-        stride, dilation = self.stride[axis], self.dilation[axis]
-        common = math.gcd(stride, dilation)
-        period = stride // common
-        inverse = pow(dilation // common, -1, period)
-        reach = (self.windows[axis] - 1) * stride
-        for position in range(self.pad_begin[axis], self.pad_begin[axis] + self.output_size[axis]):
-            quotient, remainder = divmod(position, common)
-            low = max(0, ceil_div(position - reach, dilation))
-            high = min(self.kernel_size[axis] - 1, position // dilation)
-            if remainder or low > high:
-                yield 0
-            else:
-                first = quotient * inverse % period
-                yield (high - first) // period - (low - 1 - first) // period
-
 
 @lru_cache(maxsize=4096)
 def geometry(

@@ -1,6 +1,7 @@
 """Time col2im on the CPU beside torch's ``fold`` and ONNX Runtime's ``Col2Im``.
 
     python -m benchmarks.cpu --threads 2 --dtypes float32 float16
+    NUMBA_DISABLE_JIT=1 python -m benchmarks.cpu   # the NumPy path
 
 Every workload is run by all candidates in turn, round after round, in one process and with the
 same number of threads; a candidate whose result is not ours, element for element, is left out.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import platform
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +27,7 @@ import onnx
 import onnxruntime
 import torch
 
-from ascend_col2im import col2im
+from ascend_col2im import backends, col2im
 from ascend_col2im.workloads import WORKLOADS, Workload
 
 Array = npt.NDArray[Any]
@@ -77,6 +79,7 @@ def onnx_runtime(workload: Workload, col: Array, threads: int) -> Run:
     model = onnx.helper.make_model(graph, opset_imports=opset, ir_version=9)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
@@ -170,8 +173,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    os.environ["NUMBA_NUM_THREADS"] = str(options.threads)  # read when numba is imported
     print(f"{processor()}; Python {platform.python_version()}, NumPy {np.__version__}, ", end="")
     print(f"torch {torch.__version__}, ONNX Runtime {onnxruntime.__version__}")
+    print(f"ours: {backends.statuses()[0].reason}")
     names = options.workloads or [workload.name for workload in WORKLOADS]
     chosen = [workload for workload in WORKLOADS if workload.name in names]
     for dtype in options.dtypes:

@@ -6,6 +6,7 @@ import json
 import re
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import numpy as np
@@ -17,6 +18,7 @@ from ascend_col2im.commands.doctor import Package
 from ascend_col2im.commands.findings import Finding, State
 
 from .command_line import COMMAND, ROOT, invoke, python
+from .oracles import Array
 
 
 def findings(monkeypatch: pytest.MonkeyPatch, *found: Finding) -> None:
@@ -102,8 +104,8 @@ def test_what_is_wrong_with_a_package_is_said_with_the_cure() -> None:
 
 
 def test_versions_are_compared_as_numbers() -> None:
-    assert doctor._release("2.13.0+cpu") == (2, 13, 0)
-    assert doctor._release("2.4") < doctor._release("2.13.0.dev1")
+    assert backends.release("2.13.0+cpu") == (2, 13, 0)
+    assert backends.release("2.4") < backends.release("2.13.0.dev1")
 
 
 BROKEN = {
@@ -176,6 +178,54 @@ def test_a_backend_that_computes_wrongly_fails(monkeypatch: pytest.MonkeyPatch) 
     finding = doctor._backend(status)
     assert (finding.state, finding.exit_code) == ("fail", errors.MismatchError.exit_code)
     assert "must be [[1, 2, 1], [2, 4, 2], [1, 2, 1]]" in finding.found
+
+
+def compiled_code(monkeypatch: pytest.MonkeyPatch, fast: object) -> Finding:
+    monkeypatch.setattr(backends, "has_compiler", lambda: True)
+    monkeypatch.setattr(backends, "compiled", lambda: fast)
+    return doctor._compiled_code()
+
+
+@pytest.mark.parametrize(
+    ("compiled", "folder", "state", "found"),
+    [
+        (True, "/a", "ok", "compiled in 5.2 s, which the first large fold would have taken; kept"),
+        (
+            False,
+            "/a",
+            "ok",
+            "loaded in 5.25 s, which the first large fold of a process takes; kept",
+        ),
+        (True, None, "warn", "compiled in 5.2 s, in every process: no folder to keep it in"),
+    ],
+)
+def test_compiled_code_tells_what_a_first_fold_costs(
+    compiled: bool, folder: str | None, state: str, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fold(col: Array, geometry: object, image: Array) -> None:
+        image[...] = doctor.ONES
+
+    fast = SimpleNamespace(prepare=lambda dtype: (5.25, compiled, folder), col2im=fold)
+    finding = compiled_code(monkeypatch, fast)
+    assert finding.state == state
+    assert f"float32 {found}" in finding.found
+    fast.col2im = lambda col, geometry, image: image.fill(7)
+    wrong = compiled_code(monkeypatch, fast)
+    assert (wrong.state, wrong.exit_code) == ("fail", errors.MismatchError.exit_code)
+
+
+def test_a_numba_that_is_missing_broken_or_fails_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(dtype: str) -> None:
+        raise SystemError("LLVM is of\nanother version")
+
+    assert compiled_code(monkeypatch, None).found == "numba does not load, so NumPy folds"
+    failing = compiled_code(monkeypatch, SimpleNamespace(prepare=fail))
+    assert failing.state == "warn"
+    assert failing.found == "numba fails, so NumPy folds: LLVM is of another version"
+    monkeypatch.setattr(backends, "has_compiler", lambda: False)
+    assert doctor._compiled_code().state == "not applicable"
 
 
 def test_a_backend_that_refuses_fails() -> None:

@@ -135,6 +135,7 @@ def test_bits_equal_torch_where_torch_supports_the_case(dtype: Any) -> None:
         assert_same_bits(col2im(col, **case.kwargs), as_torch_folds(col, case))
 
 
+@pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     "case",

@@ -22,7 +22,8 @@ MIB = 2**20
 
 
 def peak_bytes(call: Callable[[], Any]) -> int:
-    """Return how much more memory than before was held at most while ``call`` ran."""
+    """Return how much more memory than before was held at most while ``call`` ran again."""
+    call()  # which may compile
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
@@ -58,6 +59,7 @@ shapes = pytest.mark.parametrize(("N", "C", "case"), SHAPES.values(), ids=SHAPES
 dtypes = pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int8", "complex128"])
 
 
+@pytest.mark.usefixtures("either_way")
 @shapes
 @dtypes
 def test_extra_memory_is_below_one_mebibyte_and_a_plane(
@@ -130,7 +132,11 @@ def test_a_matrix_of_16_gigabytes_from_one_broadcast_scalar_runs_in_8_megabytes(
         capture_output=True,
         text=True,
         check=True,
-        env={"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ":".join(sys.path)},
+        env={
+            "NUMBA_DISABLE_JIT": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "PYTHONPATH": ":".join(sys.path),
+        },
     )
     assert done.stdout.split() == [str(4 * 65537**2), "32769.0", "65537.0", "32769.0"]
 
@@ -143,9 +149,11 @@ def test_many_taps_cost_no_memory(dtype: str) -> None:
     assert peak_bytes(lambda: col2im(col, **case.kwargs)) < MIB
 
 
-def test_overlap_count_needs_no_more_than_its_result() -> None:
+def test_overlap_count_needs_little_more_than_its_result() -> None:
     extra = peak_bytes(lambda: overlap_count((900, 1100), 65, stride=2, padding=32))
     assert extra < 900 * 1100 * 8 + MIB
+    extra = peak_bytes(lambda: overlap_count((500_000,), 65, stride=2, padding=32))
+    assert extra < 2 * 500_000 * 8 + MIB
 
 
 def test_what_repeated_calls_keep_is_bounded() -> None:

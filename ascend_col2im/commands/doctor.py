@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import click
 import numpy as np
@@ -18,6 +17,9 @@ import numpy as np
 from .. import __version__, backends
 from ..api import col2im
 from ..errors import BackendError, Col2ImError, MismatchError, MissingExtraError
+from ..facts import OLDEST_NUMBA
+from ..geometry import geometry
+from ..messages import one_line
 from . import npu_checks, options
 from .findings import Finding, State
 from .printing import Report, Table, show
@@ -43,13 +45,21 @@ PACKAGES: Final = (
     Package("ml_dtypes", "ml_dtypes", "0.5", "bfloat16", "onnx"),
     Package("onnx", "onnx", "1.19", "ONNX models", "onnx"),
     Package("pillow", "PIL", "10", "run --image", "image"),
-    Package("numba", "numba", "0.60", "a later version's faster CPU path", "fast"),
+    Package("numba", "numba", OLDEST_NUMBA, "folding on every core of the CPU", "fast"),
     Package("matplotlib", "matplotlib", "3.8", "a later version's plots", "plot"),
     Package("torch", "torch", "2.4", "torch tensors", "torch"),
     Package("torch-npu", "torch_npu", "2.4", "torch tensors on an NPU", "npu"),
 )
 """The packages that the project's metadata requires, those it can do without last."""
 
+
+ONES: Final = [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
+"""What 2 x 2 windows of ones fold to: how many of them cover each pixel of a 3 x 3 image."""
+
+FLAT: Final = ((1, 1), (0, 0), (0, 0), (1, 1))
+"""Stride, padding at either end and dilation of those windows."""
+
+NEW_NUMBA: Final = "pip install --upgrade --force-reinstall numba"
 
 LOAD_SECONDS: Final = 120
 """How long a package may take to load: torch needs several seconds from a cold disk."""
@@ -103,6 +113,7 @@ def examine() -> Iterator[Finding]:
     yield _torch_pair()
     yield npu_checks.toolkit()
     yield npu_checks.driver()
+    yield _compiled_code()
     for status in backends.statuses():
         if status.name == "npu":
             yield from npu_checks.examine()
@@ -121,7 +132,7 @@ def _package(package: Package) -> Finding:
         version = None
     if version is None:
         return _unfit(package, "installed without its metadata", f"{cure} --force-reinstall")
-    if _release(version) < _release(package.oldest):
+    if backends.release(version) < backends.release(package.oldest):
         return _unfit(package, f"{version} is too old for {package.use}; needs {required}", cure)
     if package.module not in sys.modules and (reason := _loading_error(package.module)):
         return _unfit(package, f"{version} does not load: {reason}", f"{cure} --force-reinstall")
@@ -165,17 +176,13 @@ def _unfit(package: Package, found: str, cure: str) -> Finding:
     return Finding(package.distribution, "warn", found, cure)
 
 
-def _release(version: str) -> tuple[int, ...]:
-    """Return a version's leading numbers: 2.13.0+cpu is (2, 13, 0)."""
-    numbers = re.match(r"\d+(\.\d+)*", version)
-    return tuple(map(int, numbers.group().split("."))) if numbers else ()
-
-
 def _torch_pair() -> Finding:
     """Compare torch's version with torch-npu's, which is built for one minor version of torch."""
     check = "torch-npu with torch"
     try:
-        ours, theirs = (_release(metadata.version(name)) for name in ("torch", "torch-npu"))
+        ours, theirs = (
+            backends.release(metadata.version(name)) for name in ("torch", "torch-npu")
+        )
     except metadata.PackageNotFoundError:
         return Finding(check, "not applicable", "not both installed", "pip install torch-npu")
     versions = f"torch {'.'.join(map(str, ours))}, torch-npu {'.'.join(map(str, theirs))}"
@@ -185,23 +192,58 @@ def _torch_pair() -> Finding:
     return Finding(check, "ok", versions)
 
 
+def _compiled_code() -> Finding:
+    """Have the cpu backend's code for float32 ready, and fold ones with it."""
+    check = "compiled code"
+    if not backends.has_compiler():
+        return Finding(
+            check,
+            "not applicable",
+            f"numba {OLDEST_NUMBA} or newer is not installed, or NUMBA_DISABLE_JIT is set",
+            "for folding on every core of the CPU: pip install 'ascend-col2im[fast]'",
+        )
+    fast = backends.compiled()
+    if fast is None:
+        return Finding(check, "warn", "numba does not load, so NumPy folds", NEW_NUMBA)
+    try:
+        seconds, was_compiled, folder = fast.prepare("float32")
+    except Exception as error:  # a compiler's, which may be anything
+        found = f"numba fails, so NumPy folds: {one_line(str(error))}"
+        return Finding(check, "warn", found, NEW_NUMBA)
+    image = np.empty((1, 1, 3, 3), np.float32)
+    fast.col2im(np.ones((1, 4, 4), np.float32), geometry((3, 3), (2, 2), *FLAT), image)
+    if image[0, 0].tolist() != ONES:
+        return _wrong(check, image[0, 0], "set NUMBA_DISABLE_JIT=1")
+    if folder is None:
+        found = f"float32 compiled in {seconds:.1f} s, in every process: no folder to keep it in"
+        return Finding(check, "warn", found, "set NUMBA_CACHE_DIR to a folder for it")
+    if was_compiled:
+        found = f"float32 compiled in {seconds:.1f} s, which the first large fold would have taken"
+    else:
+        found = f"float32 loaded in {seconds:.2f} s, which the first large fold of a process takes"
+    return Finding(check, "ok", f"{found}; kept in {folder}")
+
+
 def _backend(status: backends.Status) -> Finding:
     """Fold ones on a backend: every pixel becomes the number of windows that cover it."""
     check = f"backend {status.name}"
     if not status.runs:
         state: State = "warn" if os.environ.get("ASCEND_HOME_PATH") else "not applicable"
         return Finding(check, state, " ".join(status.reason.split()), "use --backend auto or cpu")
-    expected = [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
     try:
         image = col2im(np.ones((4, 4), np.float32), 3, 2, backend=cast(backends.Name, status.name))
     except Col2ImError as error:
         return Finding(check, "fail", str(error), "use --backend cpu", BackendError.exit_code)
-    if image[0].tolist() != expected:
-        return Finding(
-            check,
-            "fail",
-            f"folding ones to 3 x 3 gives {image[0].tolist()}; must be {expected}",
-            "use another backend, and report this with the output of doctor --json",
-            MismatchError.exit_code,
-        )
+    if image[0].tolist() != ONES:
+        return _wrong(check, image[0], "use another backend")
     return Finding(check, "ok", f"{status.reason}; folding ones to 3 x 3 is right")
+
+
+def _wrong(check: str, image: Any, cure: str) -> Finding:
+    return Finding(
+        check,
+        "fail",
+        f"folding ones to 3 x 3 gives {image.tolist()}; must be {ONES}",
+        f"{cure}, and report this with the output of doctor --json",
+        MismatchError.exit_code,
+    )

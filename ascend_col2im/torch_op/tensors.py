@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .. import cpu_fallback, outputs, rules
+from .. import backends, cpu_fallback, outputs, rules
 from ..errors import MissingExtraError
 from ..geometry import Ints
 from ..messages import refuse
@@ -56,7 +56,7 @@ def col2im(col: torch.Tensor, plan: rules.Plan, out: torch.Tensor | None = None)
         image = _writable(op, "col", col, plan, plan.image_shape, out)
     target = array(op, "the result", image, (N, C, *geometry.output_size))
     if target.size:
-        cpu_fallback.col2im(source, geometry, target)
+        backends.cpu_col2im(source, geometry, target, torch.get_num_threads())
     return image
 
 

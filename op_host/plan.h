@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "plan_channels.h"
+#include "plan_neighbours.h"
 #include "plan_rows.h"
 #include "plan_unfold.h"
 
@@ -24,6 +25,10 @@ inline std::vector<Plan> col2imPlans(const Fold &fold, const Machine &machine)
     ChannelsPlan channels(fold, machine);
     if (channels.possible()) {
         plans.push_back(channels.best());
+    }
+    NeighboursPlan neighbours(fold, machine);
+    if (neighbours.possible()) {
+        plans.push_back(neighbours.best());
     }
     return plans;
 }

@@ -65,7 +65,6 @@ public:
     }
 
 private:
-    static constexpr int64_t kLanes = 16;
     static constexpr int64_t kMaxTiles = 512; // along the rows, that are compared
 
     // Rows of so many elements until one begins at the same place of a block.
@@ -149,22 +148,22 @@ private:
         const double columns = static_cast<double>(std::min<int64_t>(tiling_.columns, width_.windows));
         const double bytes = static_cast<double>(size_);
         const double together = tiling_.taps;
-        const bool joined = flat_ || (width_.taps == 1 && columns == double(width_.windows));
-        const bool whole = rows * columns == double(height_.windows) * double(width_.windows);
-        const double load = !joined  ? moveCost(rows * together, columns * bytes)
-                            : whole ? moveCost(1, together * rows * columns * bytes)
-                                    : moveCost(together, rows * columns * bytes);
+        const double pitch = double(width_.windows) * bytes;
+        const double plane = double(tiling_.axes[kDepth].windows * height_.windows) * pitch;
+        const bool run = flat_ || (width_.taps == 1 && columns == double(width_.windows));
+        const double load = run ? moveCost(together, rows * columns * bytes, plane)
+                                : moveCost(rows * together, columns * bytes, together > 1 ? plane : pitch);
         return {loads / together * load, 2 * load, storeCost(rows, columns, bytes), loads * addCost(), finishCost()};
     }
 
     double storeCost(double rows, double columns, double bytes) const
     {
+        const double pitch = double(width_.pixels) * bytes;
         if (tiling_.residues < width_.stride) { // a run for every t
-            return moveCost(rows * columns, tiling_.residues * bytes);
+            return moveCost(rows * columns, tiling_.residues * bytes, double(width_.stride) * bytes);
         }
-        const double run = std::min(columns * tiling_.residues, double(width_.pixels));
-        const bool joined = height_.stride == 1 && run == double(width_.pixels);
-        return joined ? moveCost(1, rows * run * bytes) : moveCost(rows, run * bytes);
+        const double run = std::min(columns * tiling_.residues * bytes, pitch);
+        return height_.stride == 1 && run == pitch ? moveCost(1, rows * run, pitch) : moveCost(rows, run, pitch);
     }
 
     // The vector instructions for one load.

@@ -8,7 +8,6 @@ namespace col2im {
 // Plan Im2ColNd, which has one schedule.
 inline Plan planIm2Col(const Fold &fold, const Machine &machine)
 {
-    constexpr int64_t kLanes = 16;
     FoldTiling tiling = foldTiling(fold);
     const AxisTiling &height = tiling.axes[kHeight];
     const AxisTiling &width = tiling.axes[kWidth];

@@ -1,5 +1,6 @@
 // Kernel of the op Col2Im: fold `col` into `x`.
 #include "channels.h"
+#include "neighbours.h"
 #include "rows.h"
 
 extern "C" __global__ __aicore__ void col2_im(GM_ADDR col, GM_ADDR x, GM_ADDR workspace, GM_ADDR tiling)
@@ -17,5 +18,7 @@ extern "C" __global__ __aicore__ void col2_im(GM_ADDR col, GM_ADDR x, GM_ADDR wo
         col2im::Rows<DTYPE_COL, true>(tilingData, pipe, col, x).process();
     } else if (TILING_KEY_IS(3)) {
         col2im::Channels<DTYPE_COL>(tilingData, pipe, col, x).process();
+    } else if (TILING_KEY_IS(4)) {
+        col2im::Neighbours<DTYPE_COL>(tilingData, pipe, col, x).process();
     }
 }

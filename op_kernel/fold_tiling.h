@@ -40,9 +40,11 @@ struct FoldTiling {
     uint32_t stage; // elements of one input buffer
     uint32_t taps; // loaded together
     uint32_t rowPitch; // elements from row to row of the result in UB
+    uint32_t turned; // taps, of those loaded together, that are transposed together
+    uint32_t sheets; // planes of a tile
 };
 
 static_assert(sizeof(AxisTiling) == 96, "the host and the device agree on AxisTiling");
-static_assert(sizeof(FoldTiling) == 352, "the host and the device agree on FoldTiling");
+static_assert(sizeof(FoldTiling) == 360, "the host and the device agree on FoldTiling");
 
 } // namespace col2im

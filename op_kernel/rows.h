@@ -11,9 +11,8 @@
 // several are loaded together, each into its phase's place.
 #pragma once
 
-#include "axis.h"
+#include "row_tile.h"
 #include "seams.h"
-#include "transfer.h"
 #include "transpose.h"
 
 namespace col2im {
@@ -25,7 +24,7 @@ public:
 
     __aicore__ inline Rows(const FoldTiling &tiling, AscendC::TPipe &pipe, GM_ADDR col, GM_ADDR image)
         : tiling_(tiling), width_(tiling.axes[kWidth]), height_(tiling.axes[kHeight]), depth_(tiling.axes[kDepth]),
-          woven_(tiling.residues > 1)
+          woven_(tiling.residues > 1), tile_(tiling)
     {
         col_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(col));
         image_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(image));
@@ -53,7 +52,7 @@ public:
         defineInput();
         const Range units = unitsOfThisCore(tiling_.units);
         for (int64_t unit = units.begin; unit < units.end; ++unit) {
-            locate(unit);
+            tile_.locate(unit);
             fold();
         }
     }
@@ -73,31 +72,9 @@ private:
         }
     }
 
-    // Set the tile of one unit. From the fastest: column tile, column residues, row residue, rows, depth, plane. A
-    // core that has several row residues has some with few taps and some with many.
-    __aicore__ inline void locate(int64_t unit)
-    {
-        const int64_t column = unit % tiling_.columnTiles * tiling_.columns;
-        unit /= tiling_.columnTiles;
-        columns_ = intersect({column, column + tiling_.columns}, {0, width_.length});
-        const int64_t residueTiles = (width_.residues + tiling_.residues - 1) / tiling_.residues;
-        firstResidue_ = unit % residueTiles * tiling_.residues;
-        unit /= residueTiles;
-        rowResidue_ = unit % height_.residues;
-        unit /= height_.residues;
-        const int64_t rowTiles = (height_.length + tiling_.rows - 1) / tiling_.rows;
-        const int64_t row = unit % rowTiles * tiling_.rows;
-        unit /= rowTiles;
-        // Pixels of residue r: as many t as t * stride + r < pixels allows.
-        const int64_t rows = (height_.pixels - rowResidue_ + height_.stride - 1) / height_.stride;
-        rows_ = intersect({row, row + tiling_.rows}, {0, rows});
-        z_ = unit % depth_.pixels;
-        plane_ = unit / depth_.pixels;
-    }
-
     __aicore__ inline void fold()
     {
-        if (rows_.empty()) { // the residues beyond the image's last row
+        if (tile_.rows.empty()) { // the residues beyond the image's last row
             return;
         }
         AscendC::LocalTensor<M> result = output_.template AllocTensor<M>();
@@ -107,17 +84,17 @@ private:
             sum_ = sums_.template Get<float>();
         }
         AscendC::Duplicate(sum_, 0.0f, static_cast<int32_t>(tiling_.phase * tiling_.residues));
-        const int64_t tz = z_ / depth_.stride;
+        const int64_t tz = tile_.z / depth_.stride;
         for (Tap depth(depth_); depth.valid(); depth.next()) {
             const int64_t window = tz - depth.q();
-            if (depth.r() == z_ % depth_.stride && window >= 0 && window < depth_.windows) {
+            if (depth.r() == tile_.z % depth_.stride && window >= 0 && window < depth_.windows) {
                 addSlice(depth.k(), window);
             }
         }
         finish(result);
         output_.EnQue(result);
         result = output_.template DeQue<M>();
-        store(result);
+        tile_.store(image_, result);
         output_.FreeTensor(result);
     }
 
@@ -125,14 +102,14 @@ private:
     __aicore__ inline void addSlice(int64_t k, int64_t windowDepth)
     {
         for (Tap high(height_); high.valid(); high.next()) {
-            const Range rows = high.reach(rows_);
-            if (high.r() != rowResidue_ || rows.empty()) {
+            const Range rows = high.reach(tile_.rows);
+            if (high.r() != tile_.rowResidue || rows.empty()) {
                 continue;
             }
-            const int64_t taps = ((plane_ * depth_.taps + k) * height_.taps + high.k()) * width_.taps;
+            const int64_t taps = ((tile_.plane * depth_.taps + k) * height_.taps + high.k()) * width_.taps;
             for (Tap wide(width_); wide.valid();) {
-                const Range columns = wide.reach(columns_);
-                const int64_t residue = wide.r() - firstResidue_;
+                const Range columns = wide.reach(tile_.columns);
+                const int64_t residue = wide.r() - tile_.firstResidue;
                 if (residue < 0 || residue >= tiling_.residues || columns.empty()) {
                     wide.next();
                     continue;
@@ -141,7 +118,8 @@ private:
                                     rows.begin - high.q();
                 const Group group{togetherFrom(wide, residue), static_cast<uint32_t>(residue) * tiling_.phase};
                 if constexpr (kFlat) {
-                    addFlat(row * width_.windows, {rows.begin - rows_.begin, rows.end - rows_.begin}, wide.q(), group);
+                    addFlat(row * width_.windows, {rows.begin - tile_.rows.begin, rows.end - tile_.rows.begin},
+                            wide.q(), group);
                 } else {
                     addRows(row * width_.windows + columns.begin - wide.q(), rows, columns, group);
                 }
@@ -170,11 +148,11 @@ private:
     // Add the windows at `source` and in the rows after it to the given rows and columns of some phases.
     __aicore__ inline void addRows(int64_t source, const Range &rows, const Range &columns, const Group &group)
     {
-        const uint32_t shift = static_cast<uint32_t>(columns.begin - columns_.begin);
+        const uint32_t shift = static_cast<uint32_t>(columns.begin - tile_.columns.begin);
         const uint32_t left = shift % kPerBlock;
         const uint32_t pitch = static_cast<uint32_t>(alignUp(left + columns.size(), kPerBlock));
         const uint32_t count = static_cast<uint32_t>(rows.size());
-        const uint32_t target = static_cast<uint32_t>(rows.begin - rows_.begin) * tiling_.pitch + shift - left;
+        const uint32_t target = static_cast<uint32_t>(rows.begin - tile_.rows.begin) * tiling_.pitch + shift - left;
         if (tiling_.taps > 1) { // the tile has one row
             addGroup(load(source, group.taps, columns.size(), left), group, target, pitch);
             return;
@@ -227,7 +205,7 @@ private:
     // Add each tap's `count` elements, a phase apart, to its phase from `target` on.
     __aicore__ inline void addGroup(AscendC::LocalTensor<M> input, const Group &group, uint32_t target, uint32_t count)
     {
-        const uint32_t all = static_cast<uint32_t>(alignUp(rows_.size() * tiling_.pitch, kPerBlock));
+        const uint32_t all = static_cast<uint32_t>(alignUp(tile_.rows.size() * tiling_.pitch, kPerBlock));
         if (count == all) { // beyond them is nothing that will be stored
             add(group.phase, input, (group.taps - 1) * tiling_.phase + count);
         } else {
@@ -284,47 +262,6 @@ private:
         }
     }
 
-    __aicore__ inline void store(const AscendC::LocalTensor<M> &result)
-    {
-        const int64_t y = rows_.begin * height_.stride + rowResidue_;
-        const int64_t row = ((plane_ * depth_.pixels + z_) * height_.pixels + y) * width_.pixels;
-        const int64_t pitch = tiling_.rowPitch;
-        const int64_t imagePitch = height_.stride * width_.pixels;
-        if (tiling_.residues < width_.stride) {
-            for (int64_t i = 0; i < rows_.size(); ++i) {
-                storeResidues(row + i * imagePitch, result[static_cast<uint32_t>(i * pitch)]);
-            }
-            return;
-        }
-        const int64_t begin = columns_.begin * width_.stride;
-        const int64_t all = width_.pixels - begin;
-        const int64_t length = columns_.size() * width_.stride < all ? columns_.size() * width_.stride : all;
-        if (length == pitch && length == imagePitch) { // rows follow each other on both sides
-            storeRuns(image_[row], result, 1, rows_.size() * length, 0, 0);
-        } else {
-            storeRuns(image_[row + begin], result, rows_.size(), length, pitch, imagePitch);
-        }
-    }
-
-    // Store one row of a tile that holds some of the column residues: a run for every t.
-    __aicore__ inline void storeResidues(int64_t row, const AscendC::LocalTensor<M> &result)
-    {
-        const int64_t left = width_.stride - firstResidue_;
-        const int64_t run = tiling_.residues < left ? tiling_.residues : left;
-        const int64_t begin = row + columns_.begin * width_.stride + firstResidue_;
-        // The last t may have fewer pixels than `run`, or none.
-        const int64_t last = columns_.end - 1;
-        const int64_t cut = width_.pixels - last * width_.stride - firstResidue_;
-        const int64_t whole = cut < run ? columns_.size() - 1 : columns_.size();
-        if (whole > 0) {
-            storeRuns(image_[begin], result, whole, run, tiling_.residues, width_.stride);
-        }
-        if (cut > 0 && cut < run) {
-            storeRuns(image_[begin + whole * width_.stride], result[static_cast<uint32_t>(whole * tiling_.residues)],
-                      1, cut, 0, 0);
-        }
-    }
-
     const FoldTiling &tiling_;
     const AxisTiling &width_;
     const AxisTiling &height_;
@@ -340,12 +277,7 @@ private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> rounded_;
     AscendC::LocalTensor<float> sum_;
     AscendC::LocalTensor<M> inputs_[2];
-    Range columns_{0, 0};
-    Range rows_{0, 0};
-    int64_t firstResidue_ = 0;
-    int64_t rowResidue_ = 0;
-    int64_t z_ = 0;
-    int64_t plane_ = 0;
+    RowTile tile_;
 };
 
 } // namespace col2im

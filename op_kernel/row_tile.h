@@ -1,0 +1,97 @@
+// A tile of the schedules whose tiles are rows: which pixels it holds, and how they are stored.
+#pragma once
+
+#include "axis.h"
+#include "transfer.h"
+
+namespace col2im {
+
+// Some image rows of one plane, of one depth and one row residue; of each row some t, and some column residues.
+class RowTile {
+public:
+    __aicore__ inline explicit RowTile(const FoldTiling &tiling)
+        : tiling_(tiling), width_(tiling.axes[kWidth]), height_(tiling.axes[kHeight]), depth_(tiling.axes[kDepth])
+    {}
+
+    // Set the tile of one unit. From the fastest: column tile, column residues, row residue, rows, depth, plane. A
+    // core that has several row residues has some with few taps and some with many.
+    __aicore__ inline void locate(int64_t unit)
+    {
+        const int64_t column = unit % tiling_.columnTiles * tiling_.columns;
+        unit /= tiling_.columnTiles;
+        columns = intersect({column, column + tiling_.columns}, {0, width_.length});
+        const int64_t residueTiles = (width_.residues + tiling_.residues - 1) / tiling_.residues;
+        firstResidue = unit % residueTiles * tiling_.residues;
+        unit /= residueTiles;
+        rowResidue = unit % height_.residues;
+        unit /= height_.residues;
+        const int64_t rowTiles = (height_.length + tiling_.rows - 1) / tiling_.rows;
+        const int64_t row = unit % rowTiles * tiling_.rows;
+        unit /= rowTiles;
+        // Pixels of residue r: as many t as t * stride + r < pixels allows.
+        const int64_t last = (height_.pixels - rowResidue + height_.stride - 1) / height_.stride;
+        rows = intersect({row, row + tiling_.rows}, {0, last});
+        z = unit % depth_.pixels;
+        plane = unit / depth_.pixels;
+    }
+
+    // Store the result, whose rows are rowPitch apart in UB; in a row, pixel r of every t, `residues` apart.
+    template <typename M>
+    __aicore__ inline void store(const AscendC::GlobalTensor<M> &image, const AscendC::LocalTensor<M> &result) const
+    {
+        const int64_t y = rows.begin * height_.stride + rowResidue;
+        const int64_t row = ((plane * depth_.pixels + z) * height_.pixels + y) * width_.pixels;
+        const int64_t pitch = tiling_.rowPitch;
+        const int64_t imagePitch = height_.stride * width_.pixels;
+        if (tiling_.residues != width_.stride) {
+            for (int64_t i = 0; i < rows.size(); ++i) {
+                storeResidues(image, row + i * imagePitch, result[static_cast<uint32_t>(i * pitch)]);
+            }
+            return;
+        }
+        const int64_t begin = columns.begin * width_.stride;
+        const int64_t all = width_.pixels - begin;
+        const int64_t length = columns.size() * width_.stride < all ? columns.size() * width_.stride : all;
+        if (length == pitch && length == imagePitch) { // rows follow each other on both sides
+            storeRuns(image[row], result, 1, rows.size() * length, 0, 0);
+        } else {
+            storeRuns(image[row + begin], result, rows.size(), length, pitch, imagePitch);
+        }
+    }
+
+    Range columns{0, 0}; // t values
+    Range rows{0, 0}; // t values
+    int64_t firstResidue = 0; // of the columns
+    int64_t rowResidue = 0;
+    int64_t z = 0;
+    int64_t plane = 0;
+
+private:
+    // Store one row of a tile that holds some of the column residues: a run for every t.
+    template <typename M>
+    __aicore__ inline void storeResidues(const AscendC::GlobalTensor<M> &image, int64_t row,
+                                         const AscendC::LocalTensor<M> &result) const
+    {
+        const int64_t left = width_.stride - firstResidue;
+        const int64_t run = tiling_.residues < left ? tiling_.residues : left;
+        const int64_t begin = row + columns.begin * width_.stride + firstResidue;
+        // The last t may have fewer pixels than `run`, or none.
+        const int64_t last = columns.end - 1;
+        const int64_t cut = width_.pixels - last * width_.stride - firstResidue;
+        const int64_t whole = cut < run ? columns.size() - 1 : columns.size();
+        if (whole > 0) {
+            storeRuns(image[begin], result, whole, run, tiling_.residues, width_.stride);
+        }
+        if (cut > 0 && cut < run) {
+            storeRuns(image[begin + whole * width_.stride], result[static_cast<uint32_t>(whole * tiling_.residues)],
+                      1, cut, 0, 0);
+        }
+    }
+
+    const FoldTiling &tiling_;
+    const AxisTiling &width_;
+    const AxisTiling &height_;
+    const AxisTiling &depth_;
+};
+
+} // namespace col2im

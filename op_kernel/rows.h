@@ -181,8 +181,8 @@ private:
             // The seams between rows, counted from the input's first element.
             const uint32_t first = static_cast<uint32_t>(width_.windows - behind - ahead + left);
             for (uint32_t tap = 0; tap < group.taps; ++tap) {
-                zeroSeams(input, tap * tiling_.phase + first, static_cast<uint32_t>(behind + ahead),
-                          static_cast<uint32_t>(rows.size() - 1), tiling_.pitch);
+                zeroSeams(input, {tap * tiling_.phase + first, static_cast<uint32_t>(behind + ahead),
+                                  static_cast<uint32_t>(rows.size() - 1), tiling_.pitch});
             }
         }
         addGroup(input, group, begin - left, static_cast<uint32_t>(alignUp(left + length, kPerBlock)));

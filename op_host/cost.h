@@ -87,6 +87,24 @@ inline double tapsPerPixel(const AxisTiling &axis)
     return static_cast<double>(axis.taps) * static_cast<double>(axis.windows) / static_cast<double>(axis.pixels);
 }
 
+// Taps that reach one row residue: on average, and by as much more as a core gets if its tiles do not hold every
+// residue equally often.
+inline double rowTaps(const AxisTiling &height, int64_t tiles)
+{
+    const double average = tapsPerPixel(height);
+    const double most = std::ceil(double(height.taps) / double(height.residues));
+    return tiles % height.residues == 0 ? average : average + std::max(0.0, most - average) / double(tiles);
+}
+
+// What turns the sums of a tile of rows into its result.
+inline double finishCost(const FoldTiling &tiling, int64_t itemsize)
+{
+    const double pixels = double(tiling.phase) * tiling.residues;
+    const bool woven = tiling.residues > 1;
+    const double weave = woven ? 2 * pixels * double(itemsize) / kTransposedPerCycle : 0;
+    return vectorCost(2 + (woven ? 2 * tiling.residues : 0), 2 * pixels / kFloatsPerCycle + weave);
+}
+
 // Cores that have enough to do to be worth starting.
 inline int64_t worthwhileCores(const FoldTiling &tiling, int64_t itemsize)
 {

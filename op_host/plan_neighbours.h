@@ -63,6 +63,8 @@ private:
         tiling.rows = static_cast<uint32_t>(rows);
         tiling.residues = static_cast<uint32_t>(blocks * kLanes);
         tiling.pitch = tiling.columns;
+        tiling.groups = sheetsInStack(tiling);
+        tiling.sheets = 1;
         tiling.rowPitch = tiling.pitch * tiling.residues;
         tiling.phase = static_cast<uint32_t>(pixels);
         tiling.stage = static_cast<uint32_t>(lanePitch(windows, size_));

@@ -6,15 +6,16 @@
 
 namespace col2im {
 
-// Some image rows of one plane, of one depth and one row residue; of each row some t, and some column residues.
+// Some image rows of one row residue; of each row some t, and some column residues. They are those of one sheet, which
+// is one plane at one depth, or those of several: of neighbouring planes of one depth, or of depths of one plane.
 class RowTile {
 public:
     __aicore__ inline explicit RowTile(const FoldTiling &tiling)
         : tiling_(tiling), width_(tiling.axes[kWidth]), height_(tiling.axes[kHeight]), depth_(tiling.axes[kDepth])
     {}
 
-    // Set the tile of one unit. From the fastest: column tile, column residues, row residue, rows, depth, plane. A
-    // core that has several row residues has some with few taps and some with many.
+    // Set the tile of one unit. From the fastest: column tile, column residues, row residue, rows, sheets. A core
+    // that has several row residues has some with few taps and some with many.
     __aicore__ inline void locate(int64_t unit)
     {
         const int64_t column = unit % tiling_.columnTiles * tiling_.columns;
@@ -31,16 +32,45 @@ public:
         // Pixels of residue r: as many t as t * stride + r < pixels allows.
         const int64_t last = (height_.pixels - rowResidue + height_.stride - 1) / height_.stride;
         rows = intersect({row, row + tiling_.rows}, {0, last});
-        z = unit % depth_.pixels;
-        plane = unit / depth_.pixels;
+        const bool planes = depth_.pixels == 1;
+        const Range stack = part(planes ? tiling_.planes : depth_.pixels, tiling_.groups, unit % tiling_.groups);
+        sheets = stack.size();
+        plane = planes ? stack.begin : unit / tiling_.groups;
+        z = planes ? 0 : stack.begin;
     }
 
     // Store the result, whose rows are rowPitch apart in UB; in a row, pixel r of every t, `residues` apart.
     template <typename M>
     __aicore__ inline void store(const AscendC::GlobalTensor<M> &image, const AscendC::LocalTensor<M> &result) const
     {
-        const int64_t y = rows.begin * height_.stride + rowResidue;
-        const int64_t row = ((plane * depth_.pixels + z) * height_.pixels + y) * width_.pixels;
+        const int64_t pitch = tiling_.rowPitch;
+        const int64_t sheet = height_.pixels * width_.pixels;
+        const int64_t first = (plane * depth_.pixels + z) * sheet;
+        const int64_t row = first + (rows.begin * height_.stride + rowResidue) * width_.pixels;
+        if (tiling_.residues == width_.stride && height_.stride == 1 && pitch == width_.pixels &&
+            rows.size() == height_.pixels) { // whole sheets, one behind the other
+            storeRuns(image[first], result, 1, sheets * sheet, 0, 0);
+            return;
+        }
+        for (int64_t i = 0; i < sheets; ++i) {
+            storeSheet(image, row + i * sheet, result[static_cast<uint32_t>(i * rows.size() * pitch)]);
+        }
+    }
+
+    Range columns{0, 0}; // t values
+    Range rows{0, 0}; // t values
+    int64_t firstResidue = 0; // of the columns
+    int64_t rowResidue = 0;
+    int64_t z = 0; // of the first sheet
+    int64_t plane = 0; // of the first sheet
+    int64_t sheets = 1;
+
+private:
+    // Store the rows of one sheet, the first at `row`.
+    template <typename M>
+    __aicore__ inline void storeSheet(const AscendC::GlobalTensor<M> &image, int64_t row,
+                                      const AscendC::LocalTensor<M> &result) const
+    {
         const int64_t pitch = tiling_.rowPitch;
         const int64_t imagePitch = height_.stride * width_.pixels;
         if (tiling_.residues != width_.stride) {
@@ -59,14 +89,6 @@ public:
         }
     }
 
-    Range columns{0, 0}; // t values
-    Range rows{0, 0}; // t values
-    int64_t firstResidue = 0; // of the columns
-    int64_t rowResidue = 0;
-    int64_t z = 0;
-    int64_t plane = 0;
-
-private:
     // Store one row of a tile that holds some of the column residues: a run for every t.
     template <typename M>
     __aicore__ inline void storeResidues(const AscendC::GlobalTensor<M> &image, int64_t row,

@@ -39,7 +39,7 @@ MISTAKES = {
         "return {begin, (index + 1) * each + (index + 1) * more / parts};",
         "return {begin, begin + each};",
     ),
-    "seams kept": ("rows.h", "if (q != 0) {", "if (q > 1) {"),
+    "seams kept": ("flat.h", "if (columns > 0) {", "if (columns > 1) {"),
     "wait forgotten": (
         "unfold.h",
         "input_.EnQue(input);\n        input = input_.template DeQue<M>();",

@@ -19,6 +19,8 @@ struct RunRate {
     double share; // of the full rate
 };
 constexpr RunRate kRunRates[] = {{128, 0.806}, {2048, 0.875}, {16384, 1}};
+constexpr double kLineBytes = 128;
+constexpr double kUnalignedShare = 0.784; // rows of 12287 half instead of 12288, same sample
 constexpr double kCycleBytes = 18; // one vector core's share of the memory's rate, per cycle
 constexpr double kMoveCycles = 20;
 // Vector instructions (table of vector throughput; sample bank_conflict_ub): 64 floats or 256 bytes of a transpose a
@@ -40,11 +42,19 @@ inline double runShare(double bytes)
     return share;
 }
 
-// One move of so many runs of so many bytes.
-inline double moveCost(double runs, double bytes)
+// One move of so many runs of so many bytes, `pitch` apart in global memory. Whether runs that follow each other are one
+// to the memory, and what a run costs beside its bytes, is not published: the mean of the two ends is taken. At one
+// end runs have the rates above; at the other each pays whole lines, and the loss where it is not whole blocks.
+inline double moveCost(double runs, double bytes, double pitch)
 {
-    const double run = std::max(bytes, kRunRates[0].bytes);
-    return std::max(kMoveCycles * kCycleBytes, runs * run / runShare(run));
+    const bool adjacent = runs == 1 || pitch == bytes;
+    const double run = std::max(adjacent ? runs * bytes : bytes, kLineBytes);
+    const double least = (adjacent ? 1 : runs) * run / runShare(run);
+    const bool blocks = std::fmod(bytes, 32) == 0 && std::fmod(pitch, 32) == 0;
+    const bool lines = std::fmod(bytes, kLineBytes) == 0 && std::fmod(pitch, kLineBytes) == 0;
+    const double touched = lines ? bytes : bytes + kLineBytes - (blocks ? 32 : 1);
+    const double most = runs * touched / (blocks ? 1 : kUnalignedShare);
+    return std::max(kMoveCycles * kCycleBytes, (least + most) / 2);
 }
 
 // So many vector instructions that take so many cycles beside their issue.
@@ -67,13 +77,32 @@ struct TileCost {
 inline double tilesCost(const TileCost &tile, double tiles)
 {
     const double stall = std::max(0.0, tile.finish - tile.prefetched);
-    return tiles * (std::max(tile.load + tile.store, tile.add + tile.finish) + stall) + tile.finish;
+    const double loads = std::max(1.0, 2 * tile.load / tile.prefetched);
+    return tiles * (std::max(tile.load + tile.store, tile.add + tile.finish) + stall) + tile.add / loads + tile.finish;
 }
 
 // Taps that reach a pixel along one axis, on average.
 inline double tapsPerPixel(const AxisTiling &axis)
 {
     return static_cast<double>(axis.taps) * static_cast<double>(axis.windows) / static_cast<double>(axis.pixels);
+}
+
+// Taps that reach one row residue: on average, and by as much more as a core gets if its tiles do not hold every
+// residue equally often.
+inline double rowTaps(const AxisTiling &height, int64_t tiles)
+{
+    const double average = tapsPerPixel(height);
+    const double most = std::ceil(double(height.taps) / double(height.residues));
+    return tiles % height.residues == 0 ? average : average + std::max(0.0, most - average) / double(tiles);
+}
+
+// What turns the sums of a tile of rows into its result.
+inline double finishCost(const FoldTiling &tiling, int64_t itemsize)
+{
+    const double pixels = double(tiling.phase) * tiling.residues;
+    const bool woven = tiling.residues > 1;
+    const double weave = woven ? 2 * pixels * double(itemsize) / kTransposedPerCycle : 0;
+    return vectorCost(2 + (woven ? 2 * tiling.residues : 0), 2 * pixels / kFloatsPerCycle + weave);
 }
 
 // Cores that have enough to do to be worth starting.

@@ -1,9 +1,9 @@
 // The tiling plan: which schedule a fold runs, how it is cut into tiles, and on how many cores.
 #pragma once
 
-#include <initializer_list>
-
 #include "plan_channels.h"
+#include "plan_flat.h"
+#include "plan_neighbours.h"
 #include "plan_rows.h"
 #include "plan_unfold.h"
 
@@ -13,17 +13,18 @@ namespace col2im {
 inline std::vector<Plan> col2imPlans(const Fold &fold, const Machine &machine)
 {
     std::vector<Plan> plans;
-    for (const bool flat : {false, true}) {
-        for (const bool together : {false, true}) {
-            RowsPlan rows(fold, machine, flat, together);
-            if (rows.possible()) {
-                plans.push_back(rows.best());
-            }
-        }
+    plans.push_back(RowsPlan(fold, machine).best());
+    FlatPlan flat(fold, machine);
+    if (flat.possible()) {
+        plans.push_back(flat.best());
     }
     ChannelsPlan channels(fold, machine);
     if (channels.possible()) {
         plans.push_back(channels.best());
+    }
+    NeighboursPlan neighbours(fold, machine);
+    if (neighbours.possible()) {
+        plans.push_back(neighbours.best());
     }
     return plans;
 }

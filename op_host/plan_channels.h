@@ -42,16 +42,7 @@ public:
     }
 
 private:
-    static constexpr int64_t kLanes = 16;
     static constexpr int64_t kMaxStride = 63; // of a cast's repeats: four pixels in an 8-bit count of blocks
-
-    // Elements of one lane in UB: an odd number of blocks, so that the lanes lie in different banks.
-    int64_t lanePitch(int64_t elements) const
-    {
-        const int64_t perBlock = kBlock / size_;
-        const int64_t blocks = roundUp(elements, kLanes) / perBlock;
-        return (blocks + (blocks % 2 == 0 ? 1 : 0)) * perBlock;
-    }
 
     // Whether there is nothing to loop over along the depth: one pixel, which the one tap of the one window reaches.
     bool flatDepth() const
@@ -67,9 +58,10 @@ private:
         const int64_t windowRows = taps > 1 ? height_.windows : std::min(rows, height_.windows);
         tiling_.rows = static_cast<uint32_t>(rows);
         tiling_.taps = static_cast<uint32_t>(taps);
+        tiling_.turned = tiling_.taps;
         tiling_.phase = static_cast<uint32_t>(rows * width_.length);
-        tiling_.stage = static_cast<uint32_t>(lanePitch(taps * windowRows * width_.windows));
-        tiling_.pitch = static_cast<uint32_t>(lanePitch(rows * height_.residues * width_.pixels));
+        tiling_.stage = static_cast<uint32_t>(lanePitch(taps * windowRows * width_.windows, size_));
+        tiling_.pitch = static_cast<uint32_t>(lanePitch(rows * height_.residues * width_.pixels, size_));
     }
 
     int64_t bytes() const
@@ -77,9 +69,15 @@ private:
         const bool isFloat = size_ == 4;
         const int64_t placed = isFloat && phases() == 1 ? 0 : tiling_.pitch * size_;
         const int64_t cast = bfloat16_ ? int64_t(tiling_.phase) * 4 : 0;
-        return kLanes * (3 * int64_t(tiling_.stage) * size_ + (tiling_.phase * phases() + kLanes) * 4 + tiling_.pitch * size_ +
+        return kLanes * ((2 * int64_t(tiling_.stage) + turnedPixels()) * size_ + (tiling_.phase * phases() + kLanes) * 4 + tiling_.pitch * size_ +
                          placed + cast) +
                kSlack;
+    }
+
+    int64_t turnedPixels() const
+    {
+        const int64_t windows = tiling_.turned * height_.windows * width_.windows;
+        return tiling_.turned < tiling_.taps ? roundUp(windows, kLanes) + kLanes : int64_t(tiling_.stage);
     }
 
     bool fits(int64_t rows)
@@ -117,20 +115,27 @@ private:
     // Tiles of so many rows, and as many taps together as there is room for.
     void setTogether(int64_t rows)
     {
-        const int64_t taps = height_.taps * width_.taps;
-        int64_t together = 1;
         setTile(rows, 1);
-        if (rows >= height_.length && flatDepth()) {
-            while (together < taps) {
-                setTile(rows, together + 1);
-                if (bytes() > machine_.ubBytes) {
-                    break;
-                }
-                ++together;
-            }
-            together = tilesOf(taps, tilesOf(taps, together)); // equal loads
-            setTile(rows, together);
+        if (rows < height_.length || !flatDepth()) {
+            return;
         }
+        const int64_t taps = height_.taps * width_.taps;
+        for (int64_t loads = 1; loads < taps; ++loads) {
+            if (fitsTogether(rows, tilesOf(taps, loads))) { // equal loads
+                return;
+            }
+        }
+        setTile(rows, 1);
+    }
+
+    // Whether so many taps can be loaded together: turned all at once, or else one by one.
+    bool fitsTogether(int64_t rows, int64_t taps)
+    {
+        setTile(rows, taps);
+        if (bytes() > machine_.ubBytes) {
+            tiling_.turned = 1;
+        }
+        return bytes() <= machine_.ubBytes;
     }
 
     TileCost tileCost() const
@@ -141,14 +146,16 @@ private:
         const double bytes = static_cast<double>(size_);
         const double loads = taps / tiling_.taps;
         const double lanes = double(tilesOf(tiling_.planes, tiling_.groups));
-        const double load = moveCost(lanes, tiling_.taps * windows * bytes);
+        const double run = tiling_.taps * windows * bytes;
+        const double load = moveCost(lanes, run, taps * double(height_.windows * width_.windows) * bytes);
+        const double turns = taps / tiling_.turned;
         const double turn = kLanes * bytes / kTransposedPerCycle; // cycles for one pixel
         const double added = kLanes * taps * windows * (bfloat16_ ? 2 : 1) / kFloatsPerCycle;
         const double rows = double(tiling_.rows);
         const double adds = width_.windows == width_.length ? 2 : rows;
         const double places = phases() == 1 ? 1 : rows * double(phases());
-        return {loads * load, 2 * load, moveCost(lanes, pixels * bytes),
-                vectorCost(loads + taps * adds, taps * windows * turn + added),
+        return {loads * load, 2 * load, moveCost(lanes, pixels * bytes, double(height_.pixels * width_.pixels) * bytes),
+                vectorCost(turns + taps * adds, taps * windows * turn + added),
                 vectorCost(3 + places, pixels * turn + 2 * kLanes * pixels / kFloatsPerCycle)};
     }
 

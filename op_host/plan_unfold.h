@@ -11,7 +11,6 @@ namespace col2im {
 // The schedule that runs every fold.
 inline Plan planUnfold(const Fold &fold, const Machine &machine)
 {
-    constexpr int64_t kLanes = 16;
     FoldTiling tiling = foldTiling(fold);
     const AxisTiling &height = tiling.axes[kHeight];
     const AxisTiling &width = tiling.axes[kWidth];

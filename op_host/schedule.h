@@ -13,7 +13,7 @@ struct Machine {
 };
 
 // Tiling keys, by which the kernel picks its code.
-enum Schedule { kUnfold = 0, kRows = 1, kFlat = 2, kChannels = 3, kUnfoldOnce = 4 };
+enum Schedule { kUnfold = 0, kRows = 1, kFlat = 2, kChannels = 3, kNeighbours = 4, kUnfoldOnce = 5 };
 
 struct Plan {
     FoldTiling tiling;
@@ -24,6 +24,8 @@ struct Plan {
 
 constexpr int64_t kBlock = 32; // bytes, what UB addresses are aligned to
 constexpr int64_t kSlack = 512; // bytes of a buffer that are read or masked beyond its last element
+constexpr int64_t kLanes = 16; // rows of a transpose
+constexpr int64_t kMaxTiles = 512; // along the rows, that are compared
 constexpr int64_t kMaxRuns = 4095; // of one move
 constexpr int64_t kMaxGap = UINT32_MAX; // bytes in global memory between the runs of one move
 constexpr int64_t kWovenUnit = 256; // sixteen lanes of sixteen elements
@@ -37,6 +39,21 @@ inline int64_t roundUp(int64_t value, int64_t unit)
 inline int64_t tilesOf(int64_t length, int64_t tile)
 {
     return (length - 1) / tile + 1;
+}
+
+// Elements of one lane in UB: an odd number of blocks, so that the lanes lie in different banks.
+inline int64_t lanePitch(int64_t elements, int64_t itemsize)
+{
+    const int64_t perBlock = kBlock / itemsize;
+    const int64_t blocks = roundUp(elements, kLanes) / perBlock;
+    return (blocks + (blocks % 2 == 0 ? 1 : 0)) * perBlock;
+}
+
+// Sheets that lie one behind the other: planes, or depths of one plane.
+inline int64_t sheetsInStack(const FoldTiling &tiling)
+{
+    const int64_t depths = tiling.axes[kDepth].pixels;
+    return depths == 1 ? tiling.planes : depths;
 }
 
 inline bool fitsGap(Wide bytes)

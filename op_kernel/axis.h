@@ -62,13 +62,13 @@ private:
     int64_t r_;
 };
 
-// The `index`-th of `parts` contiguous parts of `whole`, which are equal, give or take one.
+// The `index`-th of `parts` contiguous parts of `whole`, which are equal, give or take one; so are unions of neighbours.
 __aicore__ inline Range part(int64_t whole, int64_t parts, int64_t index)
 {
     const int64_t each = whole / parts;
     const int64_t more = whole % parts;
-    const int64_t begin = index * each + (index < more ? index : more);
-    return {begin, begin + each + (index < more ? 1 : 0)};
+    const int64_t begin = index * each + index * more / parts;
+    return {begin, (index + 1) * each + (index + 1) * more / parts};
 }
 
 __aicore__ inline Range unitsOfThisCore(int64_t units)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "axis.h"
+#include "place.h"
 #include "transfer.h"
 #include "transpose.h"
 
@@ -24,7 +25,7 @@ public:
         col_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(col));
         image_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(image));
         pipe.InitBuffer(input_, 2, kLanes * tiling.stage * sizeof(M));
-        pipe.InitBuffer(turned_, kLanes * tiling.stage * sizeof(M));
+        pipe.InitBuffer(turned_, kLanes * turnedPixels() * sizeof(M));
         pipe.InitBuffer(sums_, kLanes * sumPixels() * sizeof(float));
         // One buffer is enough: a tile's stores have the next tile's loads to hide behind.
         pipe.InitBuffer(output_, 1, kLanes * tiling.pitch * sizeof(M));
@@ -60,6 +61,13 @@ private:
         return static_cast<uint32_t>(alignUp(tiling_.phase * phases_, kLanes));
     }
 
+    // Pixels that are turned at once. Where they are some of the loaded taps, the first may lie within a block.
+    __aicore__ inline uint32_t turnedPixels() const
+    {
+        const int64_t windows = tiling_.turned * height_.windows * width_.windows;
+        return tiling_.turned < tiling_.taps ? static_cast<uint32_t>(alignUp(windows, kLanes) + kLanes) : tiling_.stage;
+    }
+
     // Set the tile of one unit. From the fastest: rows, depth, planes.
     __aicore__ inline void locate(int64_t unit)
     {
@@ -77,19 +85,29 @@ private:
     __aicore__ inline void addWholePlanes()
     {
         const int64_t windows = height_.windows * width_.windows;
-        int64_t loaded = 0; // taps before this one have been loaded
+        const int64_t taps = height_.taps * width_.taps;
+        AscendC::LocalTensor<M> input;
+        Range loaded{0, 0};
+        Range turned{0, 0};
         for (Tap high(height_); high.valid(); high.next()) {
             for (Tap wide(width_); wide.valid(); wide.next()) {
                 const int64_t k = high.k() * width_.taps + wide.k();
-                if (k >= loaded) {
-                    const int64_t taps = height_.taps * width_.taps;
-                    const int64_t last = k + tiling_.taps < taps ? k + tiling_.taps : taps;
-                    load((plane_ * taps + k) * windows, (last - k) * windows);
-                    first_ = k;
-                    loaded = last;
+                if (k >= loaded.end) {
+                    if (!loaded.empty()) {
+                        input_.FreeTensor(input);
+                    }
+                    loaded = intersect({k, k + tiling_.taps}, {0, taps});
+                    input = load((plane_ * taps + k) * windows, loaded.size() * windows);
                 }
-                add(high, wide, static_cast<uint32_t>((k - first_) * windows));
+                if (k >= turned.end) {
+                    turned = intersect({k, k + tiling_.turned}, loaded);
+                    turn(input, (k - loaded.begin) * windows, turned.size() * windows);
+                }
+                add(high, wide, first_ + static_cast<uint32_t>((k - turned.begin) * windows));
             }
+        }
+        if (!loaded.empty()) {
+            input_.FreeTensor(input);
         }
     }
 
@@ -110,7 +128,11 @@ private:
                 for (Tap wide(width_); wide.valid(); wide.next()) {
                     if (wide.r() < width_.residues && !wide.reach({0, width_.length}).empty()) {
                         const int64_t slice = (taps + wide.k()) * depth_.windows + window;
-                        load((slice * height_.windows + row) * width_.windows, rows.size() * width_.windows);
+                        const int64_t length = rows.size() * width_.windows;
+                        AscendC::LocalTensor<M> input =
+                            load((slice * height_.windows + row) * width_.windows, length);
+                        turn(input, 0, length);
+                        input_.FreeTensor(input);
                         add(high, wide, 0, row);
                     }
                 }
@@ -118,17 +140,23 @@ private:
         }
     }
 
-    // Load `length` elements of every plane, those of the first at `source`, and turn them.
-    __aicore__ inline void load(int64_t source, int64_t length)
+    // Load `length` elements of every plane, those of the first at `source`.
+    __aicore__ inline AscendC::LocalTensor<M> load(int64_t source, int64_t length)
     {
         const int64_t pitch = tapsOf(depth_) * tapsOf(height_) * tapsOf(width_);
         AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
         loadRuns(input, col_[source], lanes_, length, pitch, 0,
                  static_cast<uint32_t>((tiling_.stage - alignUp(length, kPerBlock)) / kPerBlock));
         input_.EnQue(input);
-        input = input_.template DeQue<M>();
-        lanesToRows(pixels_, input, tiling_.stage, static_cast<uint32_t>(length));
-        input_.FreeTensor(input);
+        return input_.template DeQue<M>();
+    }
+
+    // Turn `length` loaded elements of every plane, from element `begin` on.
+    __aicore__ inline void turn(const AscendC::LocalTensor<M> &input, int64_t begin, int64_t length)
+    {
+        first_ = static_cast<uint32_t>(begin % kPerBlock);
+        lanesToRows(pixels_, input[static_cast<uint32_t>(begin) - first_], tiling_.stage,
+                    static_cast<uint32_t>(length) + first_);
     }
 
     __aicore__ inline static int64_t tapsOf(const AxisTiling &axis) { return axis.taps * axis.windows; }
@@ -231,45 +259,10 @@ private:
             const uint32_t phase = y % static_cast<uint32_t>(height_.residues) * static_cast<uint32_t>(width_.residues);
             for (uint32_t r = 0; r < width_.residues; ++r) {
                 const uint32_t source = (phase + r) * tiling_.phase + t * static_cast<uint32_t>(width_.length);
-                place(placed[(y * width + r) * kLanes], sum_[source * kLanes], (width - r + step - 1) / step, step);
+                place<T>(placed[(y * width + r) * kLanes], sum_[source * kLanes], (width - r + step - 1) / step, step);
             }
         }
         return placed;
-    }
-
-    // Round `count` neighbouring pixels of one phase to pixels `step` apart.
-    __aicore__ inline void place(const AscendC::LocalTensor<M> &target, const AscendC::LocalTensor<float> &source,
-                                 uint32_t count, uint32_t step)
-    {
-        constexpr uint32_t kPixels = kFloatsPerRepeat / (Element<T>::kIsFloat ? kLanes / 2 : kLanes); // per repeat
-        constexpr uint32_t kMost = kMaxRepeat * kPixels;
-        for (uint32_t done = 0; done < count;) {
-            const uint32_t left = count - done < kMost ? count - done : kMost;
-            const uint32_t repeats = left < kPixels ? 1 : left / kPixels;
-            const uint32_t now = left < kPixels ? left : repeats * kPixels;
-            placeRepeatedly(target[done * step * kLanes], source[done * kLanes], now / repeats,
-                            static_cast<uint8_t>(repeats), step);
-            done += now;
-        }
-    }
-
-    // `repeats` times `pixels` pixels.
-    __aicore__ inline void placeRepeatedly(const AscendC::LocalTensor<M> &target,
-                                           const AscendC::LocalTensor<float> &source, uint32_t pixels,
-                                           uint8_t repeats, uint32_t step)
-    {
-        if constexpr (Element<T>::kIsFloat) {
-            // A pixel is two blocks: one copy for the low lanes, one for the high.
-            const AscendC::CopyRepeatParams params(static_cast<uint16_t>(2 * step), 2,
-                                                   static_cast<uint16_t>(2 * step * 8), 2 * 8);
-            for (uint32_t part = 0; part < kLanes; part += kPerBlock) {
-                AscendC::Copy(target[part], source[part], static_cast<uint64_t>(pixels * kPerBlock), repeats, params);
-            }
-        } else {
-            const AscendC::UnaryRepeatParams params(static_cast<uint16_t>(step), 1, static_cast<uint8_t>(4 * step), 8);
-            AscendC::Cast(target.template ReinterpretCast<T>(), source, AscendC::RoundMode::CAST_RINT,
-                          static_cast<uint64_t>(pixels * kLanes), repeats, params);
-        }
     }
 
     const FoldTiling &tiling_;
@@ -292,7 +285,7 @@ private:
     int64_t z_ = 0;
     int64_t plane_ = 0;
     int64_t lanes_ = 0;
-    int64_t first_ = 0; // tap of the turned pixels' first plane
+    uint32_t first_ = 0; // of the turned pixels, the one that was asked for
 };
 
 } // namespace col2im

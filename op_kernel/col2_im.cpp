@@ -1,5 +1,7 @@
 // Kernel of the op Col2Im: fold `col` into `x`.
 #include "channels.h"
+#include "flat.h"
+#include "neighbours.h"
 #include "rows.h"
 
 extern "C" __global__ __aicore__ void col2_im(GM_ADDR col, GM_ADDR x, GM_ADDR workspace, GM_ADDR tiling)
@@ -12,10 +14,12 @@ extern "C" __global__ __aicore__ void col2_im(GM_ADDR col, GM_ADDR x, GM_ADDR wo
 #endif
     AscendC::TPipe pipe;
     if (TILING_KEY_IS(1)) {
-        col2im::Rows<DTYPE_COL, false>(tilingData, pipe, col, x).process();
+        col2im::Rows<DTYPE_COL>(tilingData, pipe, col, x).process();
     } else if (TILING_KEY_IS(2)) {
-        col2im::Rows<DTYPE_COL, true>(tilingData, pipe, col, x).process();
+        col2im::Flat<DTYPE_COL>(tilingData, pipe, col, x).process();
     } else if (TILING_KEY_IS(3)) {
         col2im::Channels<DTYPE_COL>(tilingData, pipe, col, x).process();
+    } else if (TILING_KEY_IS(4)) {
+        col2im::Neighbours<DTYPE_COL>(tilingData, pipe, col, x).process();
     }
 }

@@ -29,7 +29,7 @@ enum AxisName { kDepth, kHeight, kWidth, kAxes };
 struct FoldTiling {
     AxisTiling axes[kAxes];
     int64_t planes; // N * C
-    int64_t groups; // of planes, equal give or take one
+    int64_t groups; // of planes, or of depths where there are several; equal give or take one
     int64_t units; // tiles of the whole launch; each core takes a contiguous range
     int64_t columnTiles; // tiles along a row
     uint32_t rows; // per tile, of one residue
@@ -40,9 +40,11 @@ struct FoldTiling {
     uint32_t stage; // elements of one input buffer
     uint32_t taps; // loaded together
     uint32_t rowPitch; // elements from row to row of the result in UB
+    uint32_t turned; // taps, of those loaded together, that are transposed together
+    uint32_t sheets; // at most, of a tile
 };
 
 static_assert(sizeof(AxisTiling) == 96, "the host and the device agree on AxisTiling");
-static_assert(sizeof(FoldTiling) == 352, "the host and the device agree on FoldTiling");
+static_assert(sizeof(FoldTiling) == 360, "the host and the device agree on FoldTiling");
 
 } // namespace col2im

@@ -15,7 +15,7 @@ extern "C" __global__ __aicore__ void im2_col_nd(GM_ADDR x, GM_ADDR block_shape,
     AscendC::TPipe pipe;
     if (TILING_KEY_IS(0)) {
         col2im::Unfold<col2im::Element<DTYPE_X>::Moved>(tilingData, pipe, x, col).process();
-    } else if (TILING_KEY_IS(4)) {
+    } else if (TILING_KEY_IS(5)) {
         col2im::UnfoldOnce<col2im::Element<DTYPE_X>::Moved>(tilingData, pipe, x, col).process();
     }
 }

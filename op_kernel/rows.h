@@ -1,123 +1,61 @@
-// The schedule "rows": a tile is some image rows of one plane, of one depth and one row residue.
+// The schedule "rows", which runs every fold: a tile is some image rows of one plane, of one depth and one row residue.
 //
 // Every tap brings its window rows in one move, already shifted: whole blocks of the shift go into the UB address,
 // the rest into zeros on the left. Each column residue has an accumulator of its own (a phase); at the end the phases
-// are woven together by two transposes.
-//
-// Flat: where a row has as many windows as pixels of one residue, tile rows lie without a gap, as in `col`. A tap is
-// then one contiguous run and one vector instruction; the columns that wrap into a neighbouring row are zeroed.
-//
-// With a stride, neighbouring taps of a row reach neighbouring column residues in the same way: where a tap is one run,
-// several are loaded together, each into its phase's place.
+// are woven together.
 #pragma once
 
-#include "axis.h"
-#include "seams.h"
-#include "transfer.h"
-#include "transpose.h"
+#include "row_tile.h"
+#include "weave.h"
 
 namespace col2im {
 
-template <typename T, bool kFlat> class Rows {
+template <typename T> class Rows {
 public:
     using M = typename Element<T>::Moved;
     static constexpr uint32_t kPerBlock = Element<T>::kPerBlock;
 
     __aicore__ inline Rows(const FoldTiling &tiling, AscendC::TPipe &pipe, GM_ADDR col, GM_ADDR image)
         : tiling_(tiling), width_(tiling.axes[kWidth]), height_(tiling.axes[kHeight]), depth_(tiling.axes[kDepth]),
-          woven_(tiling.residues > 1)
+          tile_(tiling), loom_(tiling, pipe)
     {
         col_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(col));
         image_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(image));
-        const uint32_t pixels = tiling.phase * tiling.residues;
         pipe.InitBuffer(input_, 2, tiling.stage * sizeof(M));
-        const bool padded = tiling.rowPitch != tiling.pitch * tiling.residues;
-        const uint32_t results = padded ? tiling.phase / tiling.pitch * tiling.rowPitch : pixels;
-        pipe.InitBuffer(output_, 2, results * sizeof(M));
-        if (!Element<T>::kIsFloat || woven_) {
-            pipe.InitBuffer(sums_, pixels * sizeof(float));
-        }
+        pipe.InitBuffer(output_, 2, Loom<T>::resultSize(tiling) * sizeof(M));
         if constexpr (Element<T>::kNeedsCast) {
             pipe.InitBuffer(cast_, tiling.stage * sizeof(float));
-        }
-        if (woven_) {
-            pipe.InitBuffer(weft_, (pixels + kLanes * kLanes) * sizeof(M)); // the last row is turned in sixteens
-            if constexpr (!Element<T>::kIsFloat) {
-                pipe.InitBuffer(rounded_, pixels * sizeof(M));
-            }
         }
     }
 
     __aicore__ inline void process()
     {
-        defineInput();
         const Range units = unitsOfThisCore(tiling_.units);
         for (int64_t unit = units.begin; unit < units.end; ++unit) {
-            locate(unit);
-            fold();
+            tile_.locate(unit);
+            if (!tile_.rows.empty()) {
+                fold();
+            }
         }
     }
 
 private:
-    // Where several taps are added at once, so is what lies between their runs: define it.
-    __aicore__ inline void defineInput()
-    {
-        for (uint32_t buffer = 0; buffer < 2 && tiling_.taps > 1; ++buffer) {
-            AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
-            AscendC::Duplicate(input, static_cast<M>(0.0f), static_cast<int32_t>(tiling_.stage));
-            input_.EnQue(input);
-            inputs_[buffer] = input_.template DeQue<M>();
-        }
-        for (uint32_t buffer = 0; buffer < 2 && tiling_.taps > 1; ++buffer) {
-            input_.FreeTensor(inputs_[buffer]);
-        }
-    }
-
-    // Set the tile of one unit. From the fastest: column tile, column residues, row residue, rows, depth, plane. A
-    // core that has several row residues has some with few taps and some with many.
-    __aicore__ inline void locate(int64_t unit)
-    {
-        const int64_t column = unit % tiling_.columnTiles * tiling_.columns;
-        unit /= tiling_.columnTiles;
-        columns_ = intersect({column, column + tiling_.columns}, {0, width_.length});
-        const int64_t residueTiles = (width_.residues + tiling_.residues - 1) / tiling_.residues;
-        firstResidue_ = unit % residueTiles * tiling_.residues;
-        unit /= residueTiles;
-        rowResidue_ = unit % height_.residues;
-        unit /= height_.residues;
-        const int64_t rowTiles = (height_.length + tiling_.rows - 1) / tiling_.rows;
-        const int64_t row = unit % rowTiles * tiling_.rows;
-        unit /= rowTiles;
-        // Pixels of residue r: as many t as t * stride + r < pixels allows.
-        const int64_t rows = (height_.pixels - rowResidue_ + height_.stride - 1) / height_.stride;
-        rows_ = intersect({row, row + tiling_.rows}, {0, rows});
-        z_ = unit % depth_.pixels;
-        plane_ = unit / depth_.pixels;
-    }
-
     __aicore__ inline void fold()
     {
-        if (rows_.empty()) { // the residues beyond the image's last row
-            return;
-        }
         AscendC::LocalTensor<M> result = output_.template AllocTensor<M>();
-        if constexpr (Element<T>::kIsFloat) {
-            sum_ = woven_ ? sums_.template Get<float>() : result;
-        } else {
-            sum_ = sums_.template Get<float>();
-        }
+        sum_ = loom_.sums(result);
         AscendC::Duplicate(sum_, 0.0f, static_cast<int32_t>(tiling_.phase * tiling_.residues));
-        const int64_t tz = z_ / depth_.stride;
-        for (Tap depth(depth_); depth.valid(); depth.next()) {
-            const int64_t window = tz - depth.q();
-            if (depth.r() == z_ % depth_.stride && window >= 0 && window < depth_.windows) {
-                addSlice(depth.k(), window);
+        const int64_t tz = tile_.z / depth_.stride;
+        for (Tap deep(depth_); deep.valid(); deep.next()) {
+            const int64_t window = tz - deep.q();
+            if (deep.r() == tile_.z % depth_.stride && window >= 0 && window < depth_.windows) {
+                addSlice(deep.k(), window);
             }
         }
-        finish(result);
+        loom_.finish(result);
         output_.EnQue(result);
         result = output_.template DeQue<M>();
-        store(result);
+        tile_.store(image_, result);
         output_.FreeTensor(result);
     }
 
@@ -125,114 +63,42 @@ private:
     __aicore__ inline void addSlice(int64_t k, int64_t windowDepth)
     {
         for (Tap high(height_); high.valid(); high.next()) {
-            const Range rows = high.reach(rows_);
-            if (high.r() != rowResidue_ || rows.empty()) {
+            const Range rows = high.reach(tile_.rows);
+            if (high.r() != tile_.rowResidue || rows.empty()) {
                 continue;
             }
-            const int64_t taps = ((plane_ * depth_.taps + k) * height_.taps + high.k()) * width_.taps;
-            for (Tap wide(width_); wide.valid();) {
-                const Range columns = wide.reach(columns_);
-                const int64_t residue = wide.r() - firstResidue_;
-                if (residue < 0 || residue >= tiling_.residues || columns.empty()) {
-                    wide.next();
-                    continue;
+            const int64_t taps = ((tile_.plane * depth_.taps + k) * height_.taps + high.k()) * width_.taps;
+            for (Tap wide(width_); wide.valid(); wide.next()) {
+                const Range columns = wide.reach(tile_.columns);
+                const int64_t residue = wide.r() - tile_.firstResidue;
+                if (residue >= 0 && residue < tiling_.residues && !columns.empty()) {
+                    const int64_t row = ((taps + wide.k()) * depth_.windows + windowDepth) * height_.windows +
+                                        rows.begin - high.q();
+                    addRows(row * width_.windows + columns.begin - wide.q(), rows, columns,
+                            static_cast<uint32_t>(residue) * tiling_.phase);
                 }
-                const int64_t row = ((taps + wide.k()) * depth_.windows + windowDepth) * height_.windows +
-                                    rows.begin - high.q();
-                const Group group{togetherFrom(wide, residue), static_cast<uint32_t>(residue) * tiling_.phase};
-                if constexpr (kFlat) {
-                    addFlat(row * width_.windows, {rows.begin - rows_.begin, rows.end - rows_.begin}, wide.q(), group);
-                } else {
-                    addRows(row * width_.windows + columns.begin - wide.q(), rows, columns, group);
-                }
-                wide.skip(group.taps);
             }
         }
     }
 
-    // Taps that are loaded together, and where the phase of the first begins.
-    struct Group {
-        uint32_t taps;
-        uint32_t phase;
-    };
-
-    // Taps from this one on that have the same q and whose residues follow each other in the tile.
-    __aicore__ inline uint32_t togetherFrom(const Tap &wide, int64_t residue) const
+    // Add the windows at `source` and in the rows after it to the given rows and columns of one phase.
+    __aicore__ inline void addRows(int64_t source, const Range &rows, const Range &columns, uint32_t phase)
     {
-        const int64_t residues = tiling_.residues - residue;
-        const int64_t wrap = width_.stride - wide.r();
-        const int64_t taps = width_.tapEnd - wide.k();
-        const int64_t least = residues < wrap ? residues : wrap;
-        const int64_t most = least < taps ? least : taps;
-        return most < tiling_.taps ? static_cast<uint32_t>(most) : tiling_.taps;
-    }
-
-    // Add the windows at `source` and in the rows after it to the given rows and columns of some phases.
-    __aicore__ inline void addRows(int64_t source, const Range &rows, const Range &columns, const Group &group)
-    {
-        const uint32_t shift = static_cast<uint32_t>(columns.begin - columns_.begin);
+        const uint32_t shift = static_cast<uint32_t>(columns.begin - tile_.columns.begin);
         const uint32_t left = shift % kPerBlock;
         const uint32_t pitch = static_cast<uint32_t>(alignUp(left + columns.size(), kPerBlock));
         const uint32_t count = static_cast<uint32_t>(rows.size());
-        const uint32_t target = static_cast<uint32_t>(rows.begin - rows_.begin) * tiling_.pitch + shift - left;
-        if (tiling_.taps > 1) { // the tile has one row
-            addGroup(load(source, group.taps, columns.size(), left), group, target, pitch);
-            return;
-        }
-        AscendC::LocalTensor<M> input = load(source, count, columns.size(), left);
+        const uint32_t target =
+            phase + static_cast<uint32_t>(rows.begin - tile_.rows.begin) * tiling_.pitch + shift - left;
+        AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
+        loadRuns(input, col_[source], count, columns.size(), count > 1 ? width_.windows : columns.size(), left);
+        input_.EnQue(input);
+        input = input_.template DeQue<M>();
         if (pitch == tiling_.pitch) {
-            add(group.phase + target, input, count * pitch);
+            add(target, input, count * pitch);
         } else {
             for (uint32_t row = 0; row < count; ++row) {
-                add(group.phase + target + row * tiling_.pitch, input[row * pitch], pitch);
-            }
-        }
-        input_.FreeTensor(input);
-    }
-
-    // Add whole window rows, the first at `source`, shifted by q columns, to the given tile rows of some phases.
-    __aicore__ inline void addFlat(int64_t source, const Range &rows, int64_t q, const Group &group)
-    {
-        const int64_t behind = q > 0 ? q : 0;
-        const int64_t ahead = q > 0 ? 0 : -q;
-        const int64_t length = rows.size() * width_.windows - behind - ahead;
-        const uint32_t begin = static_cast<uint32_t>(rows.begin * width_.windows + behind);
-        const uint32_t left = begin % kPerBlock;
-        AscendC::LocalTensor<M> input = load(source + ahead, group.taps, length, left);
-        if (q != 0) {
-            // The seams between rows, counted from the input's first element.
-            const uint32_t first = static_cast<uint32_t>(width_.windows - behind - ahead + left);
-            for (uint32_t tap = 0; tap < group.taps; ++tap) {
-                zeroSeams(input, tap * tiling_.phase + first, static_cast<uint32_t>(behind + ahead),
-                          static_cast<uint32_t>(rows.size() - 1), tiling_.pitch);
-            }
-        }
-        addGroup(input, group, begin - left, static_cast<uint32_t>(alignUp(left + length, kPerBlock)));
-    }
-
-    // Load `runs` runs: the rows of one tap, or one run of several taps, each at its phase's place.
-    __aicore__ inline AscendC::LocalTensor<M> load(int64_t source, int64_t runs, int64_t length, uint32_t left)
-    {
-        const bool together = tiling_.taps > 1;
-        const int64_t sourcePitch =
-            together ? depth_.windows * height_.windows * width_.windows : width_.windows;
-        const int64_t gap = together ? tiling_.phase - alignUp(left + length, kPerBlock) : 0;
-        AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
-        loadRuns(input, col_[source], runs, length, runs > 1 ? sourcePitch : length, left,
-                 static_cast<uint32_t>(gap / kPerBlock));
-        input_.EnQue(input);
-        return input_.template DeQue<M>();
-    }
-
-    // Add each tap's `count` elements, a phase apart, to its phase from `target` on.
-    __aicore__ inline void addGroup(AscendC::LocalTensor<M> input, const Group &group, uint32_t target, uint32_t count)
-    {
-        const uint32_t all = static_cast<uint32_t>(alignUp(rows_.size() * tiling_.pitch, kPerBlock));
-        if (count == all) { // beyond them is nothing that will be stored
-            add(group.phase, input, (group.taps - 1) * tiling_.phase + count);
-        } else {
-            for (uint32_t tap = 0; tap < group.taps; ++tap) {
-                add(group.phase + tap * tiling_.phase + target, input[tap * tiling_.phase], count);
+                add(target + row * tiling_.pitch, input[row * pitch], pitch);
             }
         }
         input_.FreeTensor(input);
@@ -247,105 +113,18 @@ private:
         accumulate<T>(sum_[target], input, cast, static_cast<int32_t>(count));
     }
 
-    // Turn the sums of all phases into the result: round, and weave the phases.
-    __aicore__ inline void finish(const AscendC::LocalTensor<M> &result)
-    {
-        const int32_t pixels = static_cast<int32_t>(tiling_.phase * tiling_.residues);
-        if constexpr (Element<T>::kIsFloat) {
-            if (woven_) {
-                weave(result, sum_);
-            }
-        } else if (woven_) {
-            AscendC::LocalTensor<M> rounded = rounded_.template Get<M>();
-            roundSums<T>(rounded, sum_, pixels);
-            weave(result, rounded);
-        } else {
-            roundSums<T>(result, sum_, pixels);
-        }
-    }
-
-    // result[t * residues + r] = phases[r][t]: the lanes are sixteen equal parts of each phase. Where the result's
-    // rows would not begin with a block, a part is whole rows and every row is turned by itself.
-    __aicore__ inline void weave(const AscendC::LocalTensor<M> &result, const AscendC::LocalTensor<M> &phases)
-    {
-        AscendC::LocalTensor<M> weft = weft_.template Get<M>();
-        const uint32_t part = tiling_.phase / kLanes;
-        for (uint32_t r = 0; r < tiling_.residues; ++r) {
-            lanesToRows(weft, phases[r * tiling_.phase], part, part, tiling_.residues, r);
-        }
-        const uint32_t run = tiling_.pitch * tiling_.residues;
-        if (tiling_.rowPitch == run) {
-            rowsToLanes(result, weft, part * tiling_.residues, part * tiling_.residues);
-            return;
-        }
-        const uint32_t rows = part / tiling_.pitch;
-        for (uint32_t row = 0; row < rows; ++row) {
-            rowsToLanes(result[row * tiling_.rowPitch], weft[row * run * kLanes], rows * tiling_.rowPitch, run);
-        }
-    }
-
-    __aicore__ inline void store(const AscendC::LocalTensor<M> &result)
-    {
-        const int64_t y = rows_.begin * height_.stride + rowResidue_;
-        const int64_t row = ((plane_ * depth_.pixels + z_) * height_.pixels + y) * width_.pixels;
-        const int64_t pitch = tiling_.rowPitch;
-        const int64_t imagePitch = height_.stride * width_.pixels;
-        if (tiling_.residues < width_.stride) {
-            for (int64_t i = 0; i < rows_.size(); ++i) {
-                storeResidues(row + i * imagePitch, result[static_cast<uint32_t>(i * pitch)]);
-            }
-            return;
-        }
-        const int64_t begin = columns_.begin * width_.stride;
-        const int64_t all = width_.pixels - begin;
-        const int64_t length = columns_.size() * width_.stride < all ? columns_.size() * width_.stride : all;
-        if (length == pitch && length == imagePitch) { // rows follow each other on both sides
-            storeRuns(image_[row], result, 1, rows_.size() * length, 0, 0);
-        } else {
-            storeRuns(image_[row + begin], result, rows_.size(), length, pitch, imagePitch);
-        }
-    }
-
-    // Store one row of a tile that holds some of the column residues: a run for every t.
-    __aicore__ inline void storeResidues(int64_t row, const AscendC::LocalTensor<M> &result)
-    {
-        const int64_t left = width_.stride - firstResidue_;
-        const int64_t run = tiling_.residues < left ? tiling_.residues : left;
-        const int64_t begin = row + columns_.begin * width_.stride + firstResidue_;
-        // The last t may have fewer pixels than `run`, or none.
-        const int64_t last = columns_.end - 1;
-        const int64_t cut = width_.pixels - last * width_.stride - firstResidue_;
-        const int64_t whole = cut < run ? columns_.size() - 1 : columns_.size();
-        if (whole > 0) {
-            storeRuns(image_[begin], result, whole, run, tiling_.residues, width_.stride);
-        }
-        if (cut > 0 && cut < run) {
-            storeRuns(image_[begin + whole * width_.stride], result[static_cast<uint32_t>(whole * tiling_.residues)],
-                      1, cut, 0, 0);
-        }
-    }
-
     const FoldTiling &tiling_;
     const AxisTiling &width_;
     const AxisTiling &height_;
     const AxisTiling &depth_;
-    const bool woven_;
+    RowTile tile_;
+    Loom<T> loom_;
     AscendC::GlobalTensor<M> col_;
     AscendC::GlobalTensor<M> image_;
     AscendC::TQue<AscendC::TPosition::VECIN, 1> input_;
     AscendC::TQue<AscendC::TPosition::VECOUT, 1> output_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> sums_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> cast_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> weft_;
-    AscendC::TBuf<AscendC::TPosition::VECCALC> rounded_;
     AscendC::LocalTensor<float> sum_;
-    AscendC::LocalTensor<M> inputs_[2];
-    Range columns_{0, 0};
-    Range rows_{0, 0};
-    int64_t firstResidue_ = 0;
-    int64_t rowResidue_ = 0;
-    int64_t z_ = 0;
-    int64_t plane_ = 0;
 };
 
 } // namespace col2im

@@ -24,7 +24,7 @@ PLACES = (
     *(("910B1", dtype) for dtype in DTYPES),
     *(("310B1", dtype) for dtype in ("float32", "float16")),
 )
-SCHEDULES = {1: "rows", 2: "flat", 3: "channels"}
+SCHEDULES = {1: "rows", 2: "flat", 3: "channels", 4: "neighbours"}
 COLUMNS = (
     *("product", "dtype", "workload", "schedule", "bytes / compulsory", "floor µs"),
     *("opt", "pess", "balance", "V", "MTE2", "MTE3", "cycles / call"),

@@ -15,9 +15,9 @@ MISTAKES = {
     "tap off by one": ("axis.h", "q_ += axis_.stepQ;", "q_ += axis_.stepQ + 1;"),
     "pad ignored": ("axis.h", "q_(axis.firstQ)", "q_(axis.firstQ < 0 ? 0 : axis.firstQ)"),
     "last row dropped": (
-        "rows.h",
-        "rows_ = intersect({row, row + tiling_.rows}, {0, rows});",
-        "rows_ = intersect({row, row + tiling_.rows}, {0, rows - (rows > 1 ? 1 : 0)});",
+        "row_tile.h",
+        "rows = intersect({row, row + tiling_.rows}, {0, last});",
+        "rows = intersect({row, row + tiling_.rows}, {0, last - (last > 1 ? 1 : 0)});",
     ),
     "tail overrun": (
         "transfer.h",
@@ -36,10 +36,10 @@ MISTAKES = {
     ),
     "wrong core split": (
         "axis.h",
-        "return {begin, begin + each + (index < more ? 1 : 0)};",
+        "return {begin, (index + 1) * each + (index + 1) * more / parts};",
         "return {begin, begin + each};",
     ),
-    "seams kept": ("rows.h", "if (q != 0) {", "if (q > 1) {"),
+    "seams kept": ("flat.h", "if (columns > 0) {", "if (columns > 1) {"),
     "residue not carried": (
         "unfold_once.h",
         "if (residue >= height_.stride) {",

@@ -11,10 +11,11 @@ from .cases import case
 from .harness import DTYPES, MACHINES, Case, Npu, Plan
 
 AXIS_BYTES = 96
-HEAD = struct.Struct("<4q8I")
+HEAD = struct.Struct("<4q10I")
 FIELDS = (
     *("planes", "groups", "units", "column_tiles"),
     *("rows", "columns", "residues", "pitch", "phase", "stage", "taps", "row_pitch"),
+    *("turned", "sheets"),
 )
 
 
@@ -25,7 +26,7 @@ def fields(plan: Plan) -> dict[str, int]:
 
 def test_the_tiling_is_small(npu: Npu) -> None:
     plan = npu.plan(cases.scaled("conv_grad"), "float16", MACHINES["910B1"])
-    assert len(plan.tiling) == 3 * AXIS_BYTES + HEAD.size == 352
+    assert len(plan.tiling) == 3 * AXIS_BYTES + HEAD.size == 360
 
 
 @pytest.mark.parametrize("name", cases.WORKLOADS)
@@ -68,10 +69,10 @@ def test_column_matrices_beyond_2_to_the_32(npu: Npu, name: str, product: str) -
     large: Case = LARGE[name]
     for plan in npu.plans(large, "float16", MACHINES[product]):
         tile = fields(plan)
-        pixels = tile["rows"] * tile["columns"] * tile["residues"]
+        pixels = tile["rows"] * tile["columns"] * tile["residues"] * tile["sheets"]
         assert tile["units"] > 0
         assert tile["planes"] == large.N * large.C
-        if plan.key in (1, 2):
+        if plan.key in (1, 2, 4):
             # No pixel is left without a tile.
             planes = large.N * large.C
             covered = tile["units"] * pixels

@@ -1,0 +1,88 @@
+// The phases of a tile woven together.
+#pragma once
+
+#include "fold_tiling.h"
+#include "transpose.h"
+
+namespace col2im {
+
+// result[t * residues + r] = phases[r][t]: the lanes are sixteen equal parts of each phase. Where the result's rows
+// would not begin with a block, a part is whole rows and every row is turned by itself.
+template <typename M>
+__aicore__ inline void weave(const FoldTiling &tiling, const AscendC::LocalTensor<M> &result,
+                             const AscendC::LocalTensor<M> &phases, const AscendC::LocalTensor<M> &weft)
+{
+    const uint32_t part = tiling.phase / kLanes;
+    for (uint32_t r = 0; r < tiling.residues; ++r) {
+        lanesToRows(weft, phases[r * tiling.phase], part, part, tiling.residues, r);
+    }
+    const uint32_t run = tiling.pitch * tiling.residues;
+    if (tiling.rowPitch == run) {
+        rowsToLanes(result, weft, part * tiling.residues, part * tiling.residues);
+        return;
+    }
+    const uint32_t rows = part / tiling.pitch;
+    for (uint32_t row = 0; row < rows; ++row) {
+        rowsToLanes(result[row * tiling.rowPitch], weft[row * run * kLanes], rows * tiling.rowPitch, run);
+    }
+}
+
+// The buffers in which sums become a result.
+template <typename T> class Loom {
+public:
+    using M = typename Element<T>::Moved;
+
+    // Elements of the result of one tile in UB.
+    __aicore__ inline static uint32_t resultSize(const FoldTiling &tiling)
+    {
+        const bool padded = tiling.rowPitch != tiling.pitch * tiling.residues;
+        return padded ? tiling.phase / tiling.pitch * tiling.rowPitch : tiling.phase * tiling.residues;
+    }
+
+    __aicore__ inline Loom(const FoldTiling &tiling, AscendC::TPipe &pipe)
+        : tiling_(tiling), woven_(tiling.residues > 1)
+    {
+        const uint32_t pixels = tiling.phase * tiling.residues;
+        if (!Element<T>::kIsFloat || woven_) {
+            pipe.InitBuffer(sums_, (pixels + kLanes * kLanes) * sizeof(float));
+        }
+        if (woven_) {
+            pipe.InitBuffer(other_, (pixels + kLanes * kLanes) * sizeof(M)); // the last row is turned in sixteens
+        }
+    }
+
+    // The sums of a tile whose result this is.
+    __aicore__ inline AscendC::LocalTensor<float> sums(const AscendC::LocalTensor<M> &result)
+    {
+        if constexpr (Element<T>::kIsFloat) {
+            return woven_ ? sums_.template Get<float>() : result;
+        } else {
+            return sums_.template Get<float>();
+        }
+    }
+
+    // Turn the sums of all phases into the result: round, and weave the phases.
+    __aicore__ inline void finish(const AscendC::LocalTensor<M> &result)
+    {
+        const AscendC::LocalTensor<float> sum = sums(result);
+        if constexpr (Element<T>::kIsFloat) {
+            if (woven_) {
+                weave(tiling_, result, sum, other_.template Get<M>());
+            }
+        } else if (woven_) { // rounded, the sums give way
+            AscendC::LocalTensor<M> rounded = other_.template Get<M>();
+            roundSums<T>(rounded, sum, static_cast<int32_t>(tiling_.phase * tiling_.residues));
+            weave(tiling_, result, rounded, sum.template ReinterpretCast<M>());
+        } else {
+            roundSums<T>(result, sum, static_cast<int32_t>(tiling_.phase));
+        }
+    }
+
+private:
+    const FoldTiling &tiling_;
+    const bool woven_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> sums_;
+    AscendC::TBuf<AscendC::TPosition::VECCALC> other_; // float32: for weaving; else rounded sums
+};
+
+} // namespace col2im

@@ -39,6 +39,9 @@ class Engine(NamedTuple):
 
 CPU_ENGINE: Final = Engine(CPU.name, cpu_fallback.col2im, cpu_fallback.im2col)
 
+CPU_ENGINES: Final = {"numpy": CPU_ENGINE}
+"""The engines that the cpu backend chooses from, by name: what `bench` can time one by one."""
+
 
 def statuses() -> tuple[Status, ...]:
     """Return every backend with its state, the one that arrays in host memory prefer first."""

@@ -49,6 +49,12 @@ CHINESE = {
         "生成模拟的 CANN，供没有 NPU 的机器使用。"
     ),
     "Remove a deployed package.": ("移除已部署的算子包。"),
+    "Show what the kernel does in one launch, on the simulated NPU.": (
+        "在模拟的 NPU 上展示 kernel 一次启动所做的一切。"
+    ),
+    "Time folds beside torch and ONNX Runtime, or model a device.": (
+        "与 torch、ONNX Runtime 一起计时，或对设备建模。"
+    ),
     "any machine": "任意机器",
     "Atlas A2 training": "Atlas A2 训练系列",
     "Atlas A3 training": "Atlas A3 训练系列",

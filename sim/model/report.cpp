@@ -134,7 +134,7 @@ std::string chromeTrace(const Launch& launch, Assumption assumption)
             json << comma << "{\"name\": " << quoted(row(step.api).name) << ", \"ph\": \"X\", \"pid\": " << block
                  << ", \"tid\": " << quoted(kPipeNames[step.pipe]) << ", \"ts\": " << span.begin / launch.product->mhz
                  << ", \"dur\": " << (span.end - span.begin) / launch.product->mhz
-                 << ", \"args\": {\"bytes\": " << step.bytes << "}}";
+                 << ", \"args\": {\"bytes\": " << step.bytes << ", \"step\": " << span.step << "}}";
             comma = ", ";
         }
     }

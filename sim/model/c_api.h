@@ -26,6 +26,7 @@ int64_t sim_run(SimLaunch* launch);                                   /* number 
 const char* sim_violation(SimLaunch* launch, uint32_t index);         /* one sentence; NULL: no such violation */
 const char* sim_report(SimLaunch* launch, uint64_t compulsory_bytes); /* JSON */
 const char* sim_trace(SimLaunch* launch, int assumption);             /* JSON, Chrome trace events; 0 opt, 1 pess */
+double sim_time(SimLaunch* launch, int assumption);                   /* modelled us, without launch cost; needs SIM_RECORD */
 void sim_destroy(SimLaunch* launch);
 
 #ifdef __cplusplus

@@ -1,7 +1,12 @@
-"""Interleaved rounds: all candidates in turn, so that a noisy moment hits each of them alike."""
+"""Interleaved rounds: all candidates once, so that a noisy moment hits each of them alike.
+
+Their order is drawn anew for every round: whoever ran before leaves its data in the caches, and
+decides where the allocator finds the next result's memory.
+"""
 
 from __future__ import annotations
 
+import random
 import time
 
 from ..workloads import Fold
@@ -29,8 +34,9 @@ def measured(
     col = candidates.input_of(fold, dtype)
     with candidates.ready(fold, col, names, peers, threads) as (ready, left_out):
         seconds: dict[str, list[float]] = {each.name: [] for each in ready}
+        orders = random.Random(0)
         for _ in range(rounds + 1):
-            for each in ready:
+            for each in orders.sample(ready, len(ready)):
                 seconds[each.name].append(_timed(each))
     measurements = tuple(
         Measurement(each.name, each.kind, each.clock, tuple(seconds[each.name][1:]))

@@ -36,7 +36,8 @@ def measured(runs: Sequence[Run], subtitle: str) -> Figure:
     """Return two panels per dtype: bandwidth over size, and time of each peer over ours."""
     dtypes = list(dict.fromkeys(run.dtype for run in runs))
     rows = max(len([run for run in runs if run.dtype == dtype]) for dtype in dtypes)
-    height = 1.6 + len(dtypes) * max(2.6, 0.36 * rows + 1.2)
+    bars = len({(mean.backend, mean.peer) for mean in geometric_means(runs)})
+    height = 1.6 + len(dtypes) * max(2.6, (0.14 + 0.1 * bars) * (rows + 1) + 1)
     figure = new_figure(11, height, "Col2Im on the CPU, measured", subtitle)
     panels = figure.subplots(len(dtypes), 2, squeeze=False)
     for (roof, ratio), dtype in zip(panels, dtypes, strict=True):

@@ -31,8 +31,9 @@ PEERS: Final = {"torch": VERMILION, "onnxruntime": ORANGE}
 MARKERS: Final = ("o", "s", "^", "D", "v", "P")
 DPI: Final = 150
 LEGEND_COLUMNS: Final = 4
-NEAR_PIXELS: Final = 14
-"""Closer than this, at the screen's 100 dots per inch, signs would lie on each other."""
+LONG_LABEL: Final = 16  # characters; with longer ones half as many columns fit
+NEAR_PIXELS: Final = 12
+"""What a sign takes of a line and of its height, at the screen's 100 dots per inch."""
 
 _SETTINGS: Final[Any] = {
     "font.size": 9,
@@ -78,14 +79,15 @@ def logarithmic(axis: Axis) -> None:
 
 def legend_above(axes: Axes) -> None:
     """Put the legend where no data can be: between the axes and its title, which gives way."""
-    entries = len(axes.get_legend_handles_labels()[1])
-    rows = math.ceil(entries / LEGEND_COLUMNS)
+    labels = axes.get_legend_handles_labels()[1]
+    columns = LEGEND_COLUMNS if max(map(len, labels)) <= LONG_LABEL else LEGEND_COLUMNS // 2
+    rows = math.ceil(len(labels) / columns)
     title = axes.get_title(loc="left")
     axes.set_title(title, loc="left", fontsize=10, pad=8 + 13 * rows)
     axes.legend(
         fontsize=8,
         frameon=False,
-        ncols=LEGEND_COLUMNS,
+        ncols=columns,
         loc="lower left",
         bbox_to_anchor=(0, 1),
         borderaxespad=0.2,
@@ -98,10 +100,11 @@ def legend_above(axes: Axes) -> None:
 def label_points(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
     """Write each point's sign beside it; those of points that lie together as one word."""
     shown: list[tuple[float, float, list[str]]] = []
-    for x, y, sign in points:
+    for x, y, sign in sorted(points):
         at_x, at_y = axes.transData.transform((x, y))
         for other_x, other_y, signs in shown:
-            if math.hypot(at_x - other_x, at_y - other_y) < NEAR_PIXELS:
+            reach = NEAR_PIXELS * (1 + len(signs))
+            if abs(at_x - other_x) < reach and abs(at_y - other_y) < NEAR_PIXELS:
                 signs.append(sign)
                 break
         else:

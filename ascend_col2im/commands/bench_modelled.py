@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from .. import __version__, kernel_model
-from ..kernel_model import ASSUMPTIONS, PRODUCTS, Figure, Kernels, Op
+from ..kernel_model import ASSUMPTIONS, PRODUCTS, Figure, Kernels, Op, PeerFigure
 from ..workloads import Fold
 from . import simulated
 from .charting import chart_file
@@ -127,15 +127,25 @@ def facts_of(figures: Sequence[Figure], interrupted: bool = False) -> dict[str, 
     }
 
 
+def figure_of(facts: Mapping[str, Any]) -> Figure:
+    """Return one of the figures that `facts_of` gave."""
+    known = {field.name: facts[field.name] for field in fields(Figure)}
+    peer = facts["peer"]
+    return Figure(**{**known, "peer": PeerFigure(**peer) if peer else None})
+
+
 def _report(figures: Sequence[Figure], interrupted: bool) -> Report:
-    rows: list[tuple[str, ...]] = []
+    return Report(facts_of(figures, interrupted), LEGEND, Table(HEADERS, tuple(rows(figures))))
+
+
+def rows(figures: Sequence[Figure]) -> Iterator[tuple[str, ...]]:
+    """Yield the lines of the table: every figure, and the means of each place."""
     for (_, product, dtype), group in places_of(figures).items():
-        rows += map(row, group)
-        rows.append(mean_row(product, dtype, group))
-    return Report(facts_of(figures, interrupted), LEGEND, Table(HEADERS, tuple(rows)))
+        yield from map(_row, group)
+        yield _mean_row(product, dtype, group)
 
 
-def row(figure: Figure) -> tuple[str, ...]:
+def _row(figure: Figure) -> tuple[str, ...]:
     """Return a figure as text, a cell per header."""
     over = figure.over_floor
     peer: tuple[str, ...] = ("", "", "")
@@ -158,7 +168,7 @@ def row(figure: Figure) -> tuple[str, ...]:
     )
 
 
-def mean_row(product: str, dtype: str, figures: Sequence[Figure]) -> tuple[str, ...]:
+def _mean_row(product: str, dtype: str, figures: Sequence[Figure]) -> tuple[str, ...]:
     """Return the geometric means, with the worst in brackets, in the same cells."""
     found = kernel_model.means(figures)
     cells = [f"{mean:.2f} ({worst:.2f})" for mean, worst in (found[name] for name in ASSUMPTIONS)]

@@ -31,6 +31,12 @@ LINE = Fold("own", 1, 2, geometry((9,), (3,), (1,), (0,), (0,), (2,)))
 Prepare = Callable[..., tuple[Callable[[], Any], Callable[[Any], Any]]]
 
 
+@pytest.fixture(autouse=True)
+def threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take back what the command tells numba by an environment variable."""
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+
+
 def measured(*args: object) -> dict[str, Any]:
     result = invoke("bench", *args, "--json")
     assert result.exit_code == 0, result.stderr

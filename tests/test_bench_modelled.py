@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -72,6 +73,21 @@ def test_im2col_and_two_dtypes_are_modelled_side_by_side() -> None:
     ]
     assert [each["schedule"] for each in found["figures"]][2:] == ["unfold", "unfold"]
     assert len(found["means"]) == 4
+
+
+def test_the_csv_has_a_line_per_figure(tmp_path: Path) -> None:
+    target = tmp_path / "modelled.csv"
+    found = modelled(*SMALL, "--csv", target)
+    with target.open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert tuple(rows[0]) == bench_modelled.CSV_COLUMNS
+    for row, figure in zip(rows, found["figures"], strict=True):
+        assert float(row["opt_us"]) == figure["time_us"]["opt"]
+        assert float(row["mte2_share"]) == figure["share"]["MTE2"]
+        peer = figure["peer"]
+        assert row["peer_pess_us"] == (repr(peer["time_us"]["pess"]) if peer else "")
+    text = (ROOT / "docs/measuring.md").read_text(encoding="utf-8")
+    assert [column for column in bench_modelled.CSV_COLUMNS if f"`{column}`" not in text] == []
 
 
 def test_means_are_geometric_and_the_worst_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

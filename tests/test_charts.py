@@ -225,6 +225,7 @@ def test_the_same_chart_has_the_same_bytes(kind: str) -> None:
 
 def test_the_commands_write_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
     kernels(monkeypatch, "910B1")
     tiny = ("--shape", "2,3,6,5", "--kernel-size", "2", "--rounds", "7")
     for command in (("bench", *tiny), ("bench", "--modelled", "small7"), ("profile", "small7")):

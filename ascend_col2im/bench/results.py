@@ -30,6 +30,11 @@ class Measurement:
     seconds: tuple[float, ...]
 
     @property
+    def on_this_cpu(self) -> bool:
+        """Whether the copy and the peers, which run on this CPU, can be set against it."""
+        return self.name != "npu"
+
+    @property
     def median(self) -> float:
         """The middle of the times."""
         return median(self.seconds)
@@ -70,13 +75,13 @@ class Run:
     def of_copy(self, measurement: Measurement) -> float | None:
         """Return the bandwidth as a share of a plain copy's; None for a time not of this CPU."""
         copies = self.of_kind("copy")
-        if not copies or measurement.name == "npu":
+        if not copies or not measurement.on_this_cpu:
             return None
         return copies[0].median / measurement.median
 
     def ratios(self, ours: Measurement) -> dict[str, float]:
         """Return each peer's median over ours: above 1, ours is faster."""
-        if ours.name == "npu":
+        if not ours.on_this_cpu:
             return {}
         return {peer.name: peer.median / ours.median for peer in self.of_kind("peer")}
 
@@ -99,7 +104,7 @@ def geometric_means(runs: Sequence[Run]) -> list[Mean]:
     ratios: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
     for run in runs:
         for ours in run.of_kind("backend"):
-            for peer in run.of_kind("peer") if ours.name != "npu" else ():
+            for peer in run.of_kind("peer") if ours.on_this_cpu else ():
                 pair = (peer.median / ours.median, peer.best / ours.best)
                 ratios.setdefault((run.dtype, ours.name, peer.name), []).append(pair)
     return [

@@ -18,7 +18,7 @@ from .options import Padding, Sizes
 Name = TypeVar("Name", bound=str)
 
 MODELLED_ALONE: Final = ("products", "ops")
-MEASURED_ALONE: Final = ("names", "threads", "rounds", "without_peers", "table")
+MEASURED_ALONE: Final = ("names", "threads", "rounds", "without_peers")
 
 
 @click.command(no_args_is_help=False)
@@ -81,7 +81,7 @@ MEASURED_ALONE: Final = ("names", "threads", "rounds", "without_peers", "table")
     show_default=True,
     help="What to model. Give it once for each.",
 )
-@click.option("--csv", "table", type=options.file_name, help="Write every measurement there.")
+@click.option("--csv", "table", type=options.file_name, help="Write every number there.")
 @click.option(
     "--plot", type=options.file_name, help="Draw charts: a .png, .svg or .pdf. Needs matplotlib."
 )
@@ -126,7 +126,9 @@ def bench(
     target = kernel_model.PRODUCTS[products[0]].target if modelled else "cpu"
     wanted = folds.chosen(ctx, workloads, shape, kernel_size, stride, padding, dilation, target)
     if modelled:
-        asked = bench_modelled.Asked(wanted, _once(dtypes), _once(products), _once(ops), plot)
+        asked = bench_modelled.Asked(
+            wanted, _once(dtypes), _once(products), _once(ops), table, plot
+        )
         bench_modelled.run(ctx, asked, as_json)
         return
     peers = () if without_peers else tuple(measuring.PEERS)

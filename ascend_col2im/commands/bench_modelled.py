@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
@@ -12,9 +14,11 @@ import click
 
 from .. import __version__, kernel_model
 from ..kernel_model import ASSUMPTIONS, PRODUCTS, Figure, Kernels, Op, PeerFigure
+from ..simulator import Pipe
 from ..workloads import Fold
 from . import simulated
 from .charting import chart_file
+from .new_file import new_file
 from .printing import Report, Table, counted, show
 
 HEADERS: Final = (
@@ -22,6 +26,8 @@ HEADERS: Final = (
     *("opt", "pess", "balance", "V", "MTE2", "MTE3", "cycles/call"),
     *("peer bytes", "peer opt", "peer pess"),
 )
+
+PIPES: Final[tuple[Pipe, ...]] = ("V", "MTE2", "MTE3")
 
 LEGEND: Final = (
     ("modelled", "by the simulated NPU; nothing here was measured on a device"),
@@ -35,17 +41,18 @@ LEGEND: Final = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be modelled, and the file that takes the charts."""
+    """What is to be modelled, and the files that take it."""
 
     folds: Sequence[Fold]
     dtypes: Sequence[str]
     products: Sequence[str]
     ops: Sequence[Op]
+    table: Path | None
     plot: Path | None
 
 
 def run(ctx: click.Context, asked: Asked, as_json: bool) -> None:
-    """Model, write the chart, show the report; an interrupt shows what is there already.
+    """Model, write the files, show the report; an interrupt shows what is there already.
 
     Raises
     ------
@@ -53,6 +60,7 @@ def run(ctx: click.Context, asked: Asked, as_json: bool) -> None:
         If the kernels cannot be built, or a product has none for a dtype.
     """
     with ExitStack() as files:
+        table = files.enter_context(new_file(asked.table, [])) if asked.table else None
         chart = files.enter_context(chart_file(asked.plot)) if asked.plot else None
         places = [
             (PRODUCTS[product], dtype)
@@ -69,11 +77,13 @@ def run(ctx: click.Context, asked: Asked, as_json: bool) -> None:
             for fold in asked.folds
         ]
         figures, interrupted = _model(jobs)
+        if table and not interrupted:
+            table.write(csv_lines(figures).encode())
         if chart and not interrupted:
             chart(lambda charts: charts.modelled(figures))
         show(_report(figures, interrupted), as_json)
         if interrupted:
-            note = "; no file was written" if asked.plot else ""
+            note = "; no file was written" if asked.table or asked.plot else ""
             click.echo(f"interrupted after {len(figures)} of {len(jobs)}{note}", err=True)
             ctx.exit(130)
 
@@ -127,6 +137,38 @@ def facts_of(figures: Sequence[Figure], interrupted: bool = False) -> dict[str, 
     }
 
 
+CSV_COLUMNS: Final = (
+    *("product", "dtype", "op", "workload", "schedule", "cores", "compulsory_bytes", "traffic"),
+    *("floor_us", "opt_us", "pess_us", "balance", "v_share", "mte2_share", "mte3_share"),
+    *("cycles_per_call", "launch_us", "peer_traffic", "peer_opt_us", "peer_pess_us"),
+)
+
+
+def csv_lines(figures: Sequence[Figure]) -> str:
+    """Return a table with a line per figure; empty where there is no peer."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for each in figures:
+        peer = each.peer
+        writer.writerow(
+            [
+                *(each.product, each.dtype, each.op, each.workload, each.schedule, each.cores),
+                *(each.compulsory_bytes, each.traffic, each.floor_us),
+                *(each.time_us[name] for name in ASSUMPTIONS),
+                each.balance,
+                *(each.share[pipe] for pipe in PIPES),
+                *(each.cycles_per_call, each.launch_us),
+                *(
+                    [peer.traffic, *(peer.time_us[name] for name in ASSUMPTIONS)]
+                    if peer
+                    else [""] * 3
+                ),
+            ]
+        )
+    return text.getvalue()
+
+
 def figure_of(facts: Mapping[str, Any]) -> Figure:
     """Return one of the figures that `facts_of` gave."""
     known = {field.name: facts[field.name] for field in fields(Figure)}
@@ -162,7 +204,7 @@ def _row(figure: Figure) -> tuple[str, ...]:
         f"{figure.floor_us:.1f}",
         *(f"{over[name]:.2f}" for name in ASSUMPTIONS),
         f"{figure.balance:.2f}",
-        *(f"{figure.share[pipe]:.2f}" for pipe in ("V", "MTE2", "MTE3")),
+        *(f"{figure.share[pipe]:.2f}" for pipe in PIPES),
         f"{figure.cycles_per_call:.0f}",
         *peer,
     )

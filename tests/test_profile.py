@@ -93,14 +93,16 @@ def test_the_trace_has_a_row_per_core_and_pipe_and_names_tiles(
     ]
     work = [event for event in events if event["ph"] == "X"]
     assert len(work) + len(named) + len(groups) == len(events)
-    for (core, row), of_row in groupby(work, key=lambda event: (event["pid"], event["tid"])):
-        assert (core, row) in named
+    rows = []
+    for key, of_row in groupby(work, key=lambda event: (event["pid"], event["tid"])):
+        rows.append(key)
         for event, following in pairwise(of_row):
             assert 0 <= event["ts"] <= event["ts"] + event["dur"] <= following["ts"] + 1e-6
             assert event["args"]["tile"] <= following["args"]["tile"]
     assert all(
         event["name"] == f"tile {event['args']['tile']}: {event['args']['api']}" for event in work
     )
+    assert rows == sorted(named)
     assert max(event["ts"] + event["dur"] for event in work) == pytest.approx(
         found["time_us"]["opt"], rel=1e-5
     )

@@ -39,7 +39,7 @@ class Engine(NamedTuple):
 
 CPU_ENGINE: Final = Engine(CPU.name, cpu_fallback.col2im, cpu_fallback.im2col)
 
-CPU_ENGINES: Final = {"numpy": CPU_ENGINE}
+CPU_ENGINES: Final = {"numpy": Engine(CPU.name, cpu_fallback.col2im, cpu_fallback.im2col)}
 """The engines that the cpu backend chooses from, by name: what `bench` can time one by one."""
 
 

@@ -29,6 +29,7 @@ double chipBytesPerMicrosecond(const Product& p)
     return p.gmGBytesPerSec != 0 ? p.gmGBytesPerSec * 1e3 : p.gmBytesPerCycle * p.mhz * p.cores;
 }
 
+// Modelled time of the launch: blocks beyond the product's cores wait for the first ones to end.
 void writeTiming(std::ostringstream& json, const Launch& launch, Assumption assumption, double floorMicroseconds)
 {
     const Product& product = *launch.product;

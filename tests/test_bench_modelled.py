@@ -71,7 +71,7 @@ def test_im2col_and_two_dtypes_are_modelled_side_by_side() -> None:
         ("im2col", "float32"),
         ("im2col", "bfloat16"),
     ]
-    assert [each["schedule"] for each in found["figures"]][2:] == ["unfold", "unfold"]
+    assert all(each["schedule"].startswith("unfold") for each in found["figures"][2:])
     assert len(found["means"]) == 4
 
 
@@ -145,7 +145,8 @@ def test_plans_are_those_of_the_operator(monkeypatch: pytest.MonkeyPatch) -> Non
     tiny = Fold("own", 1, 1, geometry((3, 3), (2, 2), (1, 1), (0, 0), (0, 0), (1, 1)))
     plan = of_910.plan(tiny, "float32")
     assert plan.cores == 1
-    assert plan.schedule in kernel_model.SCHEDULES.values()
+    assert plan.schedule == kernel_model.schedules()[plan.key]
+    assert set(kernel_model.schedules().values()) >= {"unfold", "rows", "flat", "channels"}
     report = of_910.launch(tiny, "float32")
     assert report.violation_count == 0
     assert report.compulsory_bytes == 4 * (4 * 4 + 9)

@@ -9,14 +9,13 @@ Every time is modelled, never measured: docs/design/simulated-npu.md says from w
 from __future__ import annotations
 
 from .figures import Figure, PeerFigure, figure, means
-from .launching import ASSUMPTIONS, SCHEDULES, Kernels, Op, Plan
+from .launching import ASSUMPTIONS, Kernels, Op, Plan, schedules
 from .products import PRODUCTS, Product
 from .timeline import Instruction, chrome_trace, instructions
 
 __all__ = [
     "ASSUMPTIONS",
     "PRODUCTS",
-    "SCHEDULES",
     "Figure",
     "Instruction",
     "Kernels",
@@ -28,4 +27,5 @@ __all__ = [
     "figure",
     "instructions",
     "means",
+    "schedules",
 ]

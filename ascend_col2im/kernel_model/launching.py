@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,6 +15,7 @@ import numpy as np
 
 from ..errors import BackendError
 from ..simulator import Assumption, LaunchReport, Simulator, SimulatorError
+from ..toolchain import sources
 from ..workloads import Fold
 from . import building
 from .products import Product
@@ -20,9 +23,6 @@ from .products import Product
 Op = Literal["col2im", "im2col"]
 
 ASSUMPTIONS: Final = get_args(Assumption)
-SCHEDULES: Final = {0: "unfold", 1: "rows", 2: "flat", 3: "channels"}
-"""Tiling keys, by which the kernel picks its code; op_host/schedule.h."""
-
 _KERNELS: Final[dict[Op, tuple[str, int]]] = {
     "col2im": ("col2_im", 0),
     "im2col": ("im2_col_nd", 1),
@@ -100,7 +100,7 @@ class Kernels:
         )
         if not size:
             raise BackendError(f"{fold.name}: the operator on {product.name} refuses this fold")
-        return Plan(SCHEDULES[launch.key], launch.cores, launch.key, tiling.raw[:size])
+        return Plan(schedules()[launch.key], launch.cores, launch.key, tiling.raw[:size])
 
     def launch(
         self, fold: Fold, dtype: str, op: Op = "col2im", trace: Assumption | None = None
@@ -139,6 +139,15 @@ class Kernels:
             raise BackendError(
                 f"{fold.name} on the simulated {self.product.name}: {error}"
             ) from error
+
+
+@cache
+def schedules() -> Mapping[int, str]:
+    """Return the tiling keys, by which the kernel picks its code, with their names in words."""
+    header = (sources.root() / "op_host/schedule.h").read_text(encoding="utf-8")
+    found = re.search(r"enum Schedule \{([^}]*)\}", header)
+    names = re.findall(r"k(\w+) = (\d+)", found[1]) if found else []
+    return {int(key): re.sub(r"(?<=.)(?=[A-Z])", " ", name).lower() for name, key in names}
 
 
 @cache

@@ -117,8 +117,9 @@ def offset_of_units() -> int:
     before = re.search(r"struct FoldTiling \{(.*?)int64_t units;", header, re.DOTALL)
     assert axis
     assert before
-    assert before[1].count(";") == 1 + before[1].count("int64_t"), "axes, then 64-bit integers"
-    return 3 * int(axis[1]) + 8 * before[1].count("int64_t")
+    fields = re.sub(r"//.*", "", before[1]).split(";")[:-1]
+    assert all(field.strip().startswith("int64_t ") for field in fields[1:]), "after the axes"
+    return 3 * int(axis[1]) + 8 * len(fields[1:])
 
 
 def test_every_tile_loads_adds_and_ends_with_its_stores(cache: kernel_model.Kernels) -> None:

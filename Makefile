@@ -15,4 +15,4 @@ types:
 	mypy
 
 bench:
-	TORCH_DEVICE_BACKEND_AUTOLOAD=0 python benchmarks/cpu.py
+	TORCH_DEVICE_BACKEND_AUTOLOAD=0 ascend-col2im bench

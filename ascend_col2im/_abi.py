@@ -49,6 +49,10 @@ SYMBOLS: Final = {
         Symbol(ACL, "aclrtCreateStream", c_int, (POINTER(c_void_p),)),
         Symbol(ACL, "aclrtSynchronizeStream", c_int, (c_void_p,)),
         Symbol(ACL, "aclrtDestroyStream", c_int, (c_void_p,)),
+        Symbol(ACL, "aclrtCreateEventWithFlag", c_int, (POINTER(c_void_p), ctypes.c_uint32)),
+        Symbol(ACL, "aclrtRecordEvent", c_int, (c_void_p, c_void_p)),
+        Symbol(ACL, "aclrtEventElapsedTime", c_int, (POINTER(ctypes.c_float), c_void_p, c_void_p)),
+        Symbol(ACL, "aclrtDestroyEvent", c_int, (c_void_p,)),
         Symbol(
             NNOPBASE,
             "aclCreateTensor",
@@ -97,6 +101,9 @@ FORMAT_ND: Final = 2
 MALLOC_HUGE_FIRST: Final = 0
 HOST_TO_DEVICE: Final = 1
 DEVICE_TO_HOST: Final = 2
+
+EVENT_TIME_LINE: Final = 8
+"""An event that keeps the time at which a stream reaches it."""
 
 REPEAT_INITIALIZE: Final = 100002
 CONTEXT_NULL: Final = 107002

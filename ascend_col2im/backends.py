@@ -62,6 +62,9 @@ def cpu_col2im(col: Array, geometry: Geometry, image: Array, threads: int | None
 
 CPU_ENGINE: Final = Engine(CPU.name, cpu_col2im, cpu_fallback.im2col)
 
+CPU_ENGINES: Final = {"numpy": Engine(CPU.name, cpu_fallback.col2im, cpu_fallback.im2col)}
+"""The engines that the cpu backend chooses from, by name: what `bench` can time one by one."""
+
 
 def statuses() -> tuple[Status, ...]:
     """Return every backend with its state, the one that arrays in host memory prefer first."""

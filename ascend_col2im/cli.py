@@ -17,10 +17,12 @@ from typing import Any, Final, NoReturn
 import click
 
 from . import __version__
+from .commands.bench import bench
 from .commands.build import build
 from .commands.deploy import deploy
 from .commands.doctor import doctor
 from .commands.printing import printable, show_json
+from .commands.profile import profile
 from .commands.run import run
 from .commands.sim import sim
 from .commands.undeploy import undeploy
@@ -120,7 +122,7 @@ def main() -> None:
     """  # noqa: D301
 
 
-for _command in (build, deploy, doctor, run, sim, undeploy):
+for _command in (bench, build, deploy, doctor, profile, run, sim, undeploy):
     main.add_command(_command)
 
 

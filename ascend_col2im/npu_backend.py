@@ -8,7 +8,7 @@ its thread to the device and back.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from .aclnn import (
     target,
 )
 from .errors import BackendError
-from .geometry import Geometry
+from .geometry import Geometry, Ints
 from .messages import listed
 
 Array = npt.NDArray[Any]
@@ -39,6 +39,9 @@ OPERATORS: Final = {
     "im2col": ("aclnnIm2ColNd",),
 }
 """What a package needs, one of each, to serve an operation at all."""
+
+TIMED_LAUNCHES: Final = 4
+"""Launches between the two events of one measurement."""
 
 
 def require(op: str) -> str:
@@ -80,6 +83,51 @@ def im2col(image: Array, geometry: Geometry, col: Array, device: int = 0) -> Non
         If it cannot run here, or CANN fails (`ascend_col2im.aclnn.NpuError`).
     """
     _visit(im2col_call(geometry), image, col, device)
+
+
+@contextmanager
+def timer(
+    col: Array, geometry: Geometry, image_shape: Ints, device: int = 0
+) -> Iterator[Callable[[], float]]:
+    """Carry ``col`` to a device and yield what folds it there and returns the seconds one took.
+
+    The device's own events are read around `TIMED_LAUNCHES` launches in a row, queued behind one
+    more, so that the stream need not wait for the host unless the fold is shorter than its launch.
+    The result stays on the device.
+
+    Raises
+    ------
+    BackendError
+        If it cannot run here, or CANN fails (`ascend_col2im.aclnn.NpuError`).
+    """
+    call = col2im_call(geometry, col.dtype.name)
+    _initialise()
+    operator = opp.operator(call.names, target().name)
+    image = np.empty(image_shape, col.dtype)
+    with Bound(operator.acl, device), ExitStack() as memory:
+        first = memory.enter_context(_memory(col.nbytes))
+        last = memory.enter_context(_memory(image.nbytes))
+        _copy(first, col.ctypes.data, col.nbytes, _abi.HOST_TO_DEVICE)
+        views = _dense_view(col, first), _dense_view(image, last)
+        with _stream() as stream, _event() as begin, _event() as end:
+
+            def seconds() -> float:
+                with ExitStack() as scratch:
+
+                    def workspace(size: int) -> int:
+                        return scratch.enter_context(_memory(size))
+
+                    launch(operator, call, *views, stream, workspace)
+                    check("aclrtRecordEvent", begin, stream)
+                    for _ in range(TIMED_LAUNCHES):
+                        launch(operator, call, *views, stream, workspace)
+                    check("aclrtRecordEvent", end, stream)
+                    check("aclrtSynchronizeStream", stream)
+                elapsed = ctypes.c_float()
+                check("aclrtEventElapsedTime", ctypes.byref(elapsed), begin, end)
+                return elapsed.value / 1e3 / TIMED_LAUNCHES
+
+            yield seconds
 
 
 def device_count() -> int:
@@ -138,6 +186,10 @@ def _memory(size: int) -> AbstractContextManager[int]:
 
 def _stream() -> AbstractContextManager[int]:
     return _owned("aclrtCreateStream", "aclrtDestroyStream")
+
+
+def _event() -> AbstractContextManager[int]:
+    return _owned("aclrtCreateEventWithFlag", "aclrtDestroyEvent", _abi.EVENT_TIME_LINE)
 
 
 @contextmanager

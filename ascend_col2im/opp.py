@@ -64,6 +64,29 @@ def runtime() -> Any:
     return found
 
 
+def declarations() -> dict[str, str]:
+    """Return what the installation whose libraries are loaded says of itself.
+
+    The lines ``name=value`` of its ``version.info``; nothing if it has none. A simulated
+    installation declares ``event_times=modelled`` there.
+
+    Raises
+    ------
+    BackendError
+        If there is no CANN.
+    """
+    runtime()
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+    loaded = [line.split()[-1] for line in maps.splitlines() if line.endswith(f"/{ACL}")]
+    for place in Path(loaded[0]).parents if loaded else ():
+        file = place / "compiler" / "version.info"
+        if file.is_file():
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+            pairs = (line.partition("=") for line in lines if "=" in line)
+            return {name.strip(): value.strip() for name, _, value in pairs}
+    return {}
+
+
 def operator(names: tuple[str, ...], target: str) -> Operator:
     """Return the first of some operators that an installed package has for a target.
 

@@ -8,6 +8,30 @@ from typing import Final, NamedTuple
 from .geometry import Geometry, Ints, geometry
 
 
+class Fold(NamedTuple):
+    """One fold to be measured or modelled, under a name."""
+
+    name: str
+    N: int
+    C: int
+    geometry: Geometry
+
+    @property
+    def col_shape(self) -> Ints:
+        """``(N, C*K, L)``."""
+        return (self.N, self.C * self.geometry.K, self.geometry.L)
+
+    @property
+    def image_shape(self) -> Ints:
+        """``(N, C, *output_size)``."""
+        return (self.N, self.C, *self.geometry.output_size)
+
+    @property
+    def elements(self) -> int:
+        """Elements of the column matrix and of the image: what must be moved at least."""
+        return math.prod(self.col_shape) + math.prod(self.image_shape)
+
+
 class Workload(NamedTuple):
     """One fold from practice; sizes in pixels, one per spatial axis, padding on both sides."""
 
@@ -34,14 +58,9 @@ class Workload(NamedTuple):
         )
 
     @property
-    def col_shape(self) -> Ints:
-        """``(N, C*K, L)``."""
-        return (self.N, self.C * self.geometry.K, self.geometry.L)
-
-    @property
-    def elements(self) -> int:
-        """Elements of the column matrix and of the image: what must be moved at least."""
-        return math.prod(self.col_shape) + self.N * self.C * math.prod(self.output_size)
+    def fold(self) -> Fold:
+        """What is computed."""
+        return Fold(self.name, self.N, self.C, self.geometry)
 
 
 def _square(

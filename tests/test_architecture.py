@@ -24,6 +24,7 @@ ROOMS = (
     ("parameters",),
     ("rules",),
     ("outputs", "overlap", "workloads", "toolchain", "simulator", "peer_model", "_abi"),
+    ("kernel_model", "onnx_peer"),
     ("cpu_blocks",),
     ("cpu_fallback", "cpu_fast", "opp"),
     ("aclnn",),
@@ -32,6 +33,8 @@ ROOMS = (
     ("backends",),
     ("torch_op",),
     ("api",),
+    ("bench",),
+    ("charts",),
     ("onnx_model", "onnx_checker", "onnx_op", "onnx_backend"),
     ("commands",),
     ("cli",),
@@ -40,13 +43,15 @@ ROOMS = (
 
 OPTIONAL = {
     "torch": {"torch_op"},
-    "onnx": {"onnx_op", "onnx_backend", "onnx_checker", "onnx_model"},
+    "onnx": {"onnx_op", "onnx_backend", "onnx_checker", "onnx_model", "onnx_peer"},
+    "onnxruntime": {"onnx_peer"},
+    "matplotlib": {"charts"},
     "numba": {"cpu_fast"},
     "llvmlite": {"cpu_fast"},
     "click": {"cli", "commands"},
     "rich": {"cli", "commands"},
     "PIL": {"commands"},
-    "ml_dtypes": {"torch_op", "commands", "onnx_backend", "onnx_model"},
+    "ml_dtypes": {"torch_op", "bench", "commands", "onnx_backend", "onnx_model"},
 }
 """Every library besides NumPy, and the one room, or its files, that imports it."""
 

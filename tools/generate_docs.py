@@ -17,9 +17,13 @@ from ascend_col2im.cli import main as command_line
 from ascend_col2im.errors import EXIT_CODES
 from ascend_col2im.facts import TARGETS, Target
 from ascend_col2im.rules import RULES
+from tools import performance
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "README.zh-CN.md", "docs/command-line.md", "docs/rules.md")
+DOCUMENTS = (
+    *("README.md", "README.zh-CN.md"),
+    *("docs/command-line.md", "docs/performance.md", "docs/rules.md"),
+)
 
 WORDS = {
     "en": {
@@ -49,6 +53,12 @@ CHINESE = {
         "生成模拟的 CANN，供没有 NPU 的机器使用。"
     ),
     "Remove a deployed package.": ("移除已部署的算子包。"),
+    "Show what the kernel does in one launch, on the simulated NPU.": (
+        "在模拟的 NPU 上展示 kernel 一次启动所做的一切。"
+    ),
+    "Time folds beside torch and ONNX Runtime, or model a device.": (
+        "与 torch、ONNX Runtime 一起计时，或对设备建模。"
+    ),
     "any machine": "任意机器",
     "Atlas A2 training": "Atlas A2 训练系列",
     "Atlas A3 training": "Atlas A3 训练系列",
@@ -137,6 +147,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "exit-codes": exit_codes,
     "rules": rules,
     "options": options,
+    **performance.PARTS,
 }
 
 
@@ -156,17 +167,23 @@ def stale() -> list[str]:
     return [name for name, text in texts.items() if regenerated(text) != text]
 
 
+def rewrite() -> list[str]:
+    """Write the stale documents anew and return their names."""
+    names = stale()
+    for name in names:
+        path = ROOT / name
+        path.write_text(regenerated(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return names
+
+
 def main() -> int:
     """Rewrite the documents, or with ``--check`` name those that are stale."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only name stale documents")
     check = parser.parse_args().check
-    names = stale()
+    names = stale() if check else rewrite()
     for name in names:
-        print(f"{name}: {'stale; run python tools/generate_docs.py' if check else 'rewritten'}")
-        if not check:
-            path = ROOT / name
-            path.write_text(regenerated(path.read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"{name}: {'stale; run python -m tools.generate_docs' if check else 'rewritten'}")
     return 1 if check and names else 0
 
 

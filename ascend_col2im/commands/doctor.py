@@ -46,7 +46,7 @@ PACKAGES: Final = (
     Package("onnx", "onnx", "1.19", "ONNX models", "onnx"),
     Package("pillow", "PIL", "10", "run --image", "image"),
     Package("numba", "numba", OLDEST_NUMBA, "folding on every core of the CPU", "fast"),
-    Package("matplotlib", "matplotlib", "3.8", "a later version's plots", "plot"),
+    Package("matplotlib", "matplotlib", "3.8", "bench --plot and profile --plot", "plot"),
     Package("torch", "torch", "2.4", "torch tensors", "torch"),
     Package("torch-npu", "torch_npu", "2.4", "torch tensors on an NPU", "npu"),
 )

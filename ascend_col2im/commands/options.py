@@ -132,6 +132,13 @@ def fold_parameters(command: Command) -> Command:
     return command
 
 
+def window_parameters(command: Command) -> Command:
+    """Add the operator's parameters but for the image's size."""
+    for option in reversed(_FOLD[1:]):
+        command = option(command)
+    return command
+
+
 class _FileName(click.Path):
     """The name of a file: not an empty one, which a path takes for the current directory."""
 

@@ -130,3 +130,36 @@ def progress(what: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
     with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total_bytes)
         yield lambda done_bytes: bar.advance(task, done_bytes)
+
+
+@contextmanager
+def counted(total: int) -> Iterator[Callable[[str], None]]:
+    """Yield what announces the next of ``total`` items: on a bar on a terminal, else in a line."""
+    begun = 0
+    if not people_look_at(sys.stderr):
+
+        def announce(text: str) -> None:
+            nonlocal begun
+            begun += 1
+            click.echo(f"[{begun}/{total}] {text}", err=True)
+
+        yield announce
+        return
+    from rich import progress as bars
+    from rich.console import Console
+
+    columns = (
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TimeElapsedColumn(),
+        bars.TextColumn("{task.description}", markup=False),
+    )
+    with bars.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+
+        def show_next(text: str) -> None:
+            nonlocal begun
+            bar.update(task, completed=begun, description=text)
+            begun += 1
+
+        yield show_next

@@ -14,6 +14,9 @@ from .steps import MINUTE, Plan, Step, check_program, copy, make_directories
 VERSION: Final = "9.0.0"
 """The version of CANN whose interfaces the installation has."""
 
+EVENT_TIMES: Final = "event_times"
+"""What the installation declares of the times of its events, in the file with its version."""
+
 MARK: Final = "simulated-npu"
 """A file that only these installations have, so that no other directory is overwritten."""
 
@@ -90,7 +93,8 @@ def _laid_out(sim: Path, home: Path) -> tuple[Step, ...]:
     runtime = [sim / "runtime" / name for name in ("op_launch.h", "npu_sim.h")]
     aclnn = [*sorted((sim / "runtime/include").iterdir()), sim / "host/packaged_op.h", *runtime]
     link = ("ln", "-sfn", f"../{platform.machine()}-linux/tikcpp", str(home / "compiler/tikcpp"))
-    version = f"Version={VERSION}"
+    version = str(home / "compiler/version.info")
+    write = 'file=$1; shift; printf "%s\\n" "$@" >"$file"'
     return (
         make_directories(
             home / "include", kernel_headers / "model", modules, home / "compiler/bin"
@@ -113,8 +117,8 @@ def _laid_out(sim: Path, home: Path) -> tuple[Step, ...]:
         copy("install the kernel compiler", [sim / "toolkit/asc_opc"], home / "compiler/bin"),
         Step("link the modules", link),
         Step(
-            "name the version",
-            ("sh", "-c", 'echo "$1" >"$2"', "sh", version, str(home / "compiler/version.info")),
+            "name the version, and what its times are",
+            ("sh", "-c", write, "sh", version, f"Version={VERSION}", f"{EVENT_TIMES}=modelled"),
         ),
         copy("install set_env.sh", [sim / "toolkit/set_env.sh"], home),
         # The wheel's data files have lost the permission to be run.

@@ -43,7 +43,7 @@ const Model *modelOf(unsigned arch)
     Model model;
     if (library == nullptr || !find(library, "sim_create", model.create) ||
         !find(library, "sim_tiling", model.tiling) || !find(library, "sim_argument", model.argument) ||
-        !find(library, "sim_run", model.run) || !find(library, "sim_violation", model.violation) ||
+        !find(library, "sim_run", model.run) || !find(library, "sim_violation", model.violation) || !find(library, "sim_time", model.time) ||
         !find(library, "sim_last_error", model.lastError) || !find(library, "sim_destroy", model.destroy)) {
         npuSimReport("the model of architecture %u cannot be loaded: %s", arch, dlerror());
         return nullptr;

@@ -19,6 +19,7 @@ struct Model {
     decltype(&sim_argument) argument;
     decltype(&sim_run) run;
     decltype(&sim_violation) violation;
+    decltype(&sim_time) time;
     decltype(&sim_last_error) lastError;
     decltype(&sim_destroy) destroy;
 };

@@ -138,7 +138,8 @@ int run(const void *given, const NpuSimBuffer *buffers, NpuSimBuffer workspace)
     std::unique_ptr<SimLaunch, decltype(model.destroy)> launch(nullptr, model.destroy);
     {
         const std::lock_guard<std::mutex> lock(modelMutex());
-        launch.reset(model.create(plan.kernel.c_str(), plan.product->name, plan.cores, SIM_CHECK));
+        const uint32_t options = npuSimTimed() != 0 ? SIM_CHECK | SIM_RECORD : int{SIM_CHECK};
+        launch.reset(model.create(plan.kernel.c_str(), plan.product->name, plan.cores, options));
     }
     if (launch == nullptr) {
         return report(plan, nullptr, -1);
@@ -155,7 +156,11 @@ int run(const void *given, const NpuSimBuffer *buffers, NpuSimBuffer workspace)
     }
     model.argument(launch.get(), buffers->data, buffers->bytes, SIM_OUT);
     model.argument(launch.get(), workspace.data, workspace.bytes, SIM_INOUT);
-    return report(plan, launch.get(), model.run(launch.get()));
+    const int64_t violations = model.run(launch.get());
+    if (violations == 0 && npuSimTimed() != 0) {
+        npuSimSpend(model.time(launch.get(), 0)); // with the published rates of bursts
+    }
+    return report(plan, launch.get(), violations);
 }
 
 void release(void *plan) { delete static_cast<Plan *>(plan); }

@@ -1,6 +1,7 @@
 #include "c_api.h"
 
 #include "report.h"
+#include "timeline.h"
 
 struct SimLaunch : sim::Launch {};
 
@@ -119,6 +120,11 @@ const char* sim_trace(SimLaunch* launch, int assumption)
 {
     launch->text = sim::chromeTrace(*launch, static_cast<sim::Assumption>(assumption));
     return launch->text.c_str();
+}
+
+double sim_time(SimLaunch* launch, int assumption)
+{
+    return sim::schedule(*launch, static_cast<sim::Assumption>(assumption)).longest() / launch->product->mhz;
 }
 
 void sim_destroy(SimLaunch* launch)

@@ -27,6 +27,7 @@ const char* sim_violation(SimLaunch* launch, uint32_t index);         /* one sen
 /* JSON; what any kernel would have to move and to add (float32 elements) for the same result sets the floor */
 const char* sim_report(SimLaunch* launch, uint64_t compulsory_bytes, uint64_t compulsory_additions);
 const char* sim_trace(SimLaunch* launch, int assumption);             /* JSON, Chrome trace events; 0 opt, 1 pess */
+double sim_time(SimLaunch* launch, int assumption);                   /* modelled us, without launch cost; needs SIM_RECORD */
 void sim_destroy(SimLaunch* launch);
 
 #ifdef __cplusplus

@@ -38,21 +38,15 @@ double chipAdditionsPerMicrosecond(const Product& p)
 void writeTiming(std::ostringstream& json, const Launch& launch, Assumption assumption, double floorMicroseconds)
 {
     const Product& product = *launch.product;
-    const size_t used = std::min<size_t>(launch.cores, product.cores);
-    std::vector<double> cycles(used);
-    double busy[kPipes] = {};
+    const LaunchTimeline all = schedule(launch, assumption);
+    const size_t used = all.cycles.size();
     uint64_t calls = 0;
-    for (size_t block = 0; block < launch.trace.cores.size(); ++block) {
-        const CoreTimeline t = schedule(launch.trace.cores[block], coreBytesPerCycle(launch), assumption);
-        cycles[block % used] += t.cycles;
-        for (int p = 0; p < kPipes; ++p) {
-            busy[p] += t.busy[p];
-        }
-        calls = std::max(calls, launch.trace.cores[block].scalarCalls);
+    for (const CoreTrace& core : launch.trace.cores) {
+        calls = std::max(calls, core.scalarCalls);
     }
-    const double longest = *std::max_element(cycles.begin(), cycles.end());
+    const double longest = all.longest();
     double sum = 0;
-    for (const double c : cycles) {
+    for (const double c : all.cycles) {
         sum += c;
     }
     json << quoted(kAssumptionNames[assumption]) << ": {\"time_us\": " << longest / product.mhz
@@ -60,11 +54,11 @@ void writeTiming(std::ostringstream& json, const Launch& launch, Assumption assu
          << ", \"balance\": " << (longest > 0 ? sum / (longest * double(used)) : 1.0)
          << ", \"cycles_per_scalar_call\": " << (calls ? longest / double(calls) : 0.0) << ", \"share\": {";
     for (const Pipe p : {V, MTE2, MTE3}) {
-        json << (p == V ? "" : ", ") << quoted(kPipeNames[p]) << ": " << (sum > 0 ? busy[p] / sum : 0.0);
+        json << (p == V ? "" : ", ") << quoted(kPipeNames[p]) << ": " << (sum > 0 ? all.busy[p] / sum : 0.0);
     }
     json << "}, \"core_us\": [";
     for (size_t i = 0; i < used; ++i) {
-        json << (i ? ", " : "") << cycles[i] / product.mhz;
+        json << (i ? ", " : "") << all.cycles[i] / product.mhz;
     }
     json << "]}";
 }
@@ -140,7 +134,7 @@ std::string chromeTrace(const Launch& launch, Assumption assumption)
             json << comma << "{\"name\": " << quoted(row(step.api).name) << ", \"ph\": \"X\", \"pid\": " << block
                  << ", \"tid\": " << quoted(kPipeNames[step.pipe]) << ", \"ts\": " << span.begin / launch.product->mhz
                  << ", \"dur\": " << (span.end - span.begin) / launch.product->mhz
-                 << ", \"args\": {\"bytes\": " << step.bytes << "}}";
+                 << ", \"args\": {\"bytes\": " << step.bytes << ", \"step\": " << span.step << "}}";
             comma = ", ";
         }
     }

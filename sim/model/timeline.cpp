@@ -165,4 +165,19 @@ CoreTimeline schedule(const CoreTrace& trace, double bytesPerCycle, Assumption a
     return Scheduler(trace, bytesPerCycle, assumption).run();
 }
 
+LaunchTimeline schedule(const Launch& launch, Assumption assumption)
+{
+    const size_t used = std::min<size_t>(launch.cores, launch.product->cores);
+    LaunchTimeline all;
+    all.cycles.resize(used);
+    for (size_t block = 0; block < launch.trace.cores.size(); ++block) {
+        const CoreTimeline t = schedule(launch.trace.cores[block], coreBytesPerCycle(launch), assumption);
+        all.cycles[block % used] += t.cycles;
+        for (int p = 0; p < kPipes; ++p) {
+            all.busy[p] += t.busy[p];
+        }
+    }
+    return all;
+}
+
 } // namespace sim

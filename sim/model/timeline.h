@@ -5,6 +5,7 @@
 // chip's, at most what one core can draw alone. The scalar unit issues without cost; its calls are counted apart.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "launch.h"
@@ -22,7 +23,15 @@ struct CoreTimeline {
     std::vector<Span> spans;
 };
 
+// What a whole launch takes: blocks beyond the product's cores wait for the first ones to end.
+struct LaunchTimeline {
+    std::vector<double> cycles; // until the last instruction of each core
+    double busy[kPipes] = {};   // of all cores
+    double longest() const { return *std::max_element(cycles.begin(), cycles.end()); }
+};
+
 double coreBytesPerCycle(const Launch& launch);
+LaunchTimeline schedule(const Launch& launch, Assumption assumption);
 CoreTimeline schedule(const CoreTrace& trace, double bytesPerCycle, Assumption assumption);
 
 } // namespace sim

@@ -45,11 +45,11 @@ aclError synchronizeStream(const char *symbol, aclrtStream stream, int64_t timeo
     return queue == nullptr ? status : queue->synchronize(timeoutMs);
 }
 
-aclError createEvent(aclrtEvent *event)
+aclError createEvent(aclrtEvent *event, bool timed)
 {
     SIM_REQUIRE_POINTER(event);
     SIM_CONTEXT(context);
-    auto *made = new EventHandle;
+    auto *made = new EventHandle(timed);
     events().add(made);
     *event = made;
     return ACL_SUCCESS;
@@ -187,19 +187,19 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc fn, void *args)
 aclError aclrtCreateEvent(aclrtEvent *event)
 {
     SIM_ENTER();
-    return createEvent(event);
+    return createEvent(event, true);
 }
 
-aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t)
+aclError aclrtCreateEventWithFlag(aclrtEvent *event, uint32_t flag)
 {
     SIM_ENTER();
-    return createEvent(event);
+    return createEvent(event, (flag & ACL_EVENT_TIME_LINE) != 0);
 }
 
-aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t)
+aclError aclrtCreateEventExWithFlag(aclrtEvent *event, uint32_t flag)
 {
     SIM_ENTER();
-    return createEvent(event);
+    return createEvent(event, (flag & ACL_EVENT_TIME_LINE) != 0);
 }
 
 aclError aclrtDestroyEvent(aclrtEvent event)
@@ -218,8 +218,11 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
     SIM_EVENT(recorded, event);
     SIM_STREAM(queue, stream);
     const uint64_t recording = recorded->issue();
-    queue->submit([recorded, recording] {
-        recorded->reach(recording);
+    if (recorded->timed) {
+        queue->startTiming();
+    }
+    queue->submit([recorded, recording, queue] {
+        recorded->reach(recording, queue->modelled());
         return 0;
     });
     return ACL_SUCCESS;
@@ -275,11 +278,15 @@ aclError aclrtEventElapsedTime(float *ms, aclrtEvent startEvent, aclrtEvent endE
     SIM_REQUIRE_POINTER(ms);
     SIM_EVENT(start, startEvent);
     SIM_EVENT(end, endEvent);
-    Event::Clock::time_point from, to;
+    double from = 0, to = 0;
+    if (!start->timed || !end->timed) {
+        return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
+                    "aclrtEventElapsedTime: an event keeps no time: create it with ACL_EVENT_TIME_LINE");
+    }
     if (!start->reached(&from) || !end->reached(&to)) {
         return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "aclrtEventElapsedTime: an event was not reached yet");
     }
-    *ms = std::chrono::duration<float, std::milli>(to - from).count();
+    *ms = static_cast<float>((to - from) / 1e3);
     return ACL_SUCCESS;
 }
 
@@ -288,11 +295,11 @@ aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t *timestamp)
     SIM_ENTER();
     SIM_REQUIRE_POINTER(timestamp);
     SIM_EVENT(queried, event);
-    Event::Clock::time_point when;
-    if (!queried->reached(&when)) {
-        return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "aclrtEventGetTimestamp: the event was not reached yet");
+    double when = 0;
+    if (!queried->timed || !queried->reached(&when)) {
+        return fail(ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
+                    "aclrtEventGetTimestamp: the event keeps no time, or was not reached yet");
     }
-    *timestamp = static_cast<uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(when.time_since_epoch()).count());
+    *timestamp = static_cast<uint64_t>(when);
     return ACL_SUCCESS;
 }

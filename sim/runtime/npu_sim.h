@@ -31,6 +31,13 @@ const char *npuSimCallReport(void);
 // live allocation. Device addresses themselves cannot be read or written: their pages are closed.
 void *npuSimHostView(const void *device, uint64_t bytes);
 
+// Whether the task that calls it runs on a stream that times: one that an event with a time was recorded on.
+int npuSimTimed(void);
+
+// Lets so many modelled microseconds pass on the stream of the task that calls it. The times of events are sums of
+// these: nothing but kernels takes time, and what a launch costs beyond its kernel is not in them.
+void npuSimSpend(double microseconds);
+
 // Sets the message that aclGetRecentErrMsg returns to this thread.
 void npuSimReport(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

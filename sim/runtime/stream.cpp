@@ -6,9 +6,12 @@
 #include <vector>
 
 #include "acl/acl_rt.h"
+#include "npu_sim.h"
 
 namespace simrt {
 namespace {
+
+thread_local Stream *own = nullptr; // of a stream's thread
 
 struct AllStreams {
     std::mutex mutex;
@@ -84,8 +87,14 @@ int Stream::synchronize(int64_t timeoutMs)
     return status == 0 ? 0 : fail(status, "%s", message_.c_str());
 }
 
+Stream *Stream::current()
+{
+    return own;
+}
+
 void Stream::work()
 {
+    own = this;
     setCurrentContext(&context_);
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
@@ -130,13 +139,13 @@ bool Event::complete() const
     return issued_ > 0 && reached_ == issued_;
 }
 
-void Event::reach(uint64_t recording)
+void Event::reach(uint64_t recording, double modelledMicroseconds)
 {
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (recording > reached_) {
             reached_ = recording;
-            when_ = Clock::now();
+            when_ = modelledMicroseconds;
         }
     }
     changed_.notify_all();
@@ -148,10 +157,10 @@ void Event::wait(uint64_t recording)
     changed_.wait(lock, [&] { return reached_ >= recording; });
 }
 
-bool Event::reached(Clock::time_point *when) const
+bool Event::reached(double *modelledMicroseconds) const
 {
     const std::lock_guard<std::mutex> lock(mutex_);
-    *when = when_;
+    *modelledMicroseconds = when_;
     return reached_ > 0 && reached_ == issued_;
 }
 
@@ -174,3 +183,17 @@ int synchronizeDevice(Device &device, int64_t timeoutMs)
 }
 
 } // namespace simrt
+
+int npuSimTimed(void)
+{
+    const simrt::Stream *stream = simrt::Stream::current();
+    return stream != nullptr && stream->timed() ? 1 : 0;
+}
+
+void npuSimSpend(double microseconds)
+{
+    simrt::Stream *stream = simrt::Stream::current();
+    if (stream != nullptr) {
+        stream->spend(microseconds);
+    }
+}

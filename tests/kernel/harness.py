@@ -137,7 +137,7 @@ def build_kernels(
             shutil.copytree(model / str(arch), out / str(arch), dirs_exist_ok=True)
             name = DTYPES[dtype][0]
             flags = f"-DDTYPE_COL={name} -DDTYPE_X={name} -I{kernel_source}"
-            entries = Path(__file__).parent / "entries.cpp"
+            entries = ROOT / "ascend_col2im/kernel_model/entries.cpp"
             _make(out, library, f"KERNELS={entries}", f"KERNEL_FLAGS={flags}")
     return out / library
 

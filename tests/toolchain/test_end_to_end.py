@@ -11,7 +11,11 @@ import numpy as np
 import pytest
 
 from ascend_col2im.facts import TARGETS
+from ascend_col2im.geometry import geometry
+from ascend_col2im.kernel_model import Kernels
+from ascend_col2im.workloads import Fold
 
+from ..kernel_cache import kernels
 from .simulated import COMMAND, ROOT, copied, in_shell, succeeds, tree
 
 ARCH = platform.machine()
@@ -26,7 +30,9 @@ def command(*arguments: object) -> str:
 
 
 @pytest.mark.parametrize("soc", PRODUCTS)
-def test_build_deploy_run_undeploy(soc: str, tmp_path: Path) -> None:
+def test_build_deploy_run_undeploy(
+    soc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = copied(tmp_path)
     before = tree(home / "opp")
     device = {"ASCEND_SIM_SOC": PRODUCTS[soc]}
@@ -42,6 +48,8 @@ def test_build_deploy_run_undeploy(soc: str, tmp_path: Path) -> None:
     )
     assert compared == f"{soc}: 40 folds, 5 official examples\n"
     check_run(home, tmp_path, device)
+    product = PRODUCTS[soc].removeprefix("Ascend")
+    check_times(home, tmp_path, device, kernels(monkeypatch, product))
     program = shlex.join([COMMAND[0], "-m", "tests.toolchain.on_torch"])
     compared = succeeds(home, program, tmp_path, **device)
     assert compared == f"{soc}: {', '.join(TARGETS[soc].dtypes)}\n"
@@ -66,6 +74,21 @@ def check_run(home: Path, directory: Path, device: dict[str, str]) -> None:
         succeeds(home, command(*fold, backend, "-o", f"{backend}.npy"), directory, **device)
     on_npu, on_cpu = ((directory / f"{name}.npy").read_bytes() for name in ("npu", "cpu"))
     assert on_npu == on_cpu
+
+
+def check_times(home: Path, directory: Path, device: dict[str, str], known: Kernels) -> None:
+    """Hold the events' times to the modelled ones, and the word for them to what they are."""
+    fold = Fold("own", 2, 20, geometry((9, 8), (3, 3), (1, 1), (1, 1), (1, 1), (1, 1)))
+    shape = ("--shape", "2,20,9,8", "--kernel-size", "3", "--padding", "1", "--dtype", "float16")
+    asked = ("bench", *shape, "--backend", "npu", "--no-peers", "--json")
+    found = json.loads(succeeds(home, command(*asked), directory, **device))
+    (npu, _) = found["runs"][0]["measurements"]
+    assert npu["clock"] == found["device"]["event_times"] == "modelled"
+    assert found["device"]["soc"] == device["ASCEND_SIM_SOC"]
+    modelled = known.launch(fold, "float16").timing["opt"].time_us
+    assert npu["median_s"] * 1e6 == pytest.approx(modelled, rel=1e-4)
+    shown = succeeds(home, command(*asked[:-1]), directory, **device)
+    assert "npu, modelled" in shown
 
 
 def check_layout(vendors: Path, soc: str) -> None:

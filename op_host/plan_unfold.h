@@ -161,11 +161,9 @@ private:
     {
         const double rows = tiling.rows, columns = tiling.columns, bytes = double(size_);
         const double lines = double(covered(height_, tiling.rows)), points = std::min<double>(tiling.stage, double(width_.pixels));
-        const bool whole = tiling.columnTiles == 1;
         const double taps = double(height_.taps * width_.taps);
-        const double load = points == double(width_.pixels) ? moveCost(1, lines * points * bytes)
-                                                            : moveCost(lines, points * bytes);
-        const double store = whole ? moveCost(1, rows * columns * bytes) : moveCost(rows, columns * bytes);
+        const double load = moveCost(lines, points * bytes, double(width_.pixels) * bytes);
+        const double store = moveCost(rows, columns * bytes, double(width_.windows) * bytes);
         // A transpose takes sixteen lanes of two bytes, or eight of four.
         const double instructions = (tiling.residues % kLanes == 0 ? 1 : 1.5) + rows * bytes / (2 * kLanes);
         const double turn = vectorCost(instructions, instructions * 2 * kLanes * tiling.pitch / kTransposedPerCycle);

@@ -226,7 +226,7 @@ def test_other_dtypes_are_left_to_numpy() -> None:
 def test_sums_beyond_a_plane_and_vast_positions_are_left_to_numpy() -> None:
     for case in (
         Case((64,), (3,), (2**62,), (2**62,), (2**62,), (2**61,)),
-        Case((1, 300001), (1, 3), (1, 300000), (0, 1), (0, 1), (1, 1)),
+        Case((1001, 1001), (2, 2), (1000, 1000), (0, 0), (1, 1), (1, 1)),
     ):
         col = columns(case, N=1, C=1)
         assert not cpu_fast.col2im(col, geometry_of(case), empty_image(col, case))
@@ -260,6 +260,9 @@ def test_buffers_take_less_than_one_mebibyte_and_a_plane_of_sums(
         tracemalloc.stop()
     plane = image[0, 0].size * np.dtype(ACCUMULATORS[dtype]).itemsize
     assert peak < 2**20 + plane
+    of_many = layout.choose(geometry_of(case), 10_000, dtype, col.itemsize, 64)
+    assert of_many
+    assert of_many.threads * of_many.buffer_bytes < 2**20 + plane
 
 
 @pytest.mark.usefixtures("every_thread")

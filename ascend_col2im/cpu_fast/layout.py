@@ -24,7 +24,7 @@ LEAST_BAND_BYTES: Final = 8 * 1024
 """To which bands shrink so that there are enough for all threads."""
 
 BUFFER_BYTES: Final = 768 * 1024
-"""Sums of all threads together, if a plane does not take more."""
+"""Buffers of all threads together, and a plane of sums."""
 
 THREAD_BYTES: Final = 512 * 1024
 """Columns worth a further thread: waking it takes some 50 microseconds."""
@@ -71,8 +71,8 @@ def choose(
 ) -> Layout | None:
     """Cut a fold of ``planes`` planes, whose columns take ``itemsize`` bytes, for some threads.
 
-    Return None where a row of cells takes more room than a plane, a position more than 64 bits, or
-    the dtype is not of real numbers, or one that the processor does not convert.
+    Return None where a row of cells takes more than `BUFFER_BYTES` and a plane, a position more
+    than 64 bits, or the dtype is not of real numbers, or one that the processor does not convert.
     """
     if not (dtype in native.ELEMENTS and native.converts(dtype) and _fits_in_64_bits(geometry)):
         return None
@@ -84,10 +84,11 @@ def choose(
     while band_bytes > max(LEAST_BAND_BYTES, planes * plane_bytes // (4 * threads)):
         band_bytes //= 2
     plan, masks, tasks, sums = _cut(geometry, planes, sum_bytes, band_bytes)
-    threads = min(threads, max(BUFFER_BYTES, plane_bytes) // (sums * sum_bytes))
+    moves = 8 * min(geometry.K, slots.MOVES) * (slots.COUNTS + plan[slots.AXES])
+    buffer_bytes = 8 * len(plan) + moves + sums * sum_bytes
+    threads = min(threads, (BUFFER_BYTES + plane_bytes) // buffer_bytes)
     if threads == 0:
         return None
-    moves = 8 * min(geometry.K, slots.MOVES) * (slots.COUNTS + plan[slots.AXES])
     return Layout(
         plan,
         masks,
@@ -96,7 +97,7 @@ def choose(
         threads=threads,
         moves=8 * len(plan),
         sums=8 * len(plan) + moves,
-        buffer_bytes=8 * len(plan) + moves + sums * sum_bytes,
+        buffer_bytes=buffer_bytes,
     )
 
 

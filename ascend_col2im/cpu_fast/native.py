@@ -58,8 +58,8 @@ class _Announcement(event.Listener):  # type: ignore[misc]
     def on_start(self, event: Any) -> None:
         if self.dtype is not None:
             _log.warning(
-                "ascend_col2im: numba compiles the fold of %s. This takes some seconds, once: "
-                "other processes find the code on disk",
+                "ascend_col2im: numba compiles the fold of %s, which takes some seconds, and "
+                "keeps it on disk if it can",
                 self.dtype,
             )
         self.dtype = None

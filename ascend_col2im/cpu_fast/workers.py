@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()
@@ -40,9 +40,22 @@ def share(pieces: int, threads: int, work: Callable[[Iterator[int]], None]) -> N
     try:
         work(taken())
     finally:
-        for helper in helpers:
-            if not helper.cancel():
-                helper.result()
+        _finish(helpers)
+
+
+def _finish(helpers: list[Future[None]]) -> None:
+    """Wait for those that have begun, which write to the caller's memory, interrupted or not."""
+    begun = [helper for helper in helpers if not helper.cancel()]
+    interrupted: KeyboardInterrupt | None = None
+    while not all(helper.done() for helper in begun):
+        try:
+            wait(begun)
+        except KeyboardInterrupt as error:
+            interrupted = error
+    if interrupted is not None:
+        raise interrupted
+    for helper in begun:
+        helper.result()
 
 
 def _workers() -> ThreadPoolExecutor:

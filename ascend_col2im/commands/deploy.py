@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -40,4 +41,5 @@ def deploy(
     if plans.carry_out(deploying.plan(found, where, toolkit), dry_run=dry_run, log=log):
         click.echo(f"deployed to {where.package}; verified by a launch")
         if where.private:
-            click.echo(f"to use it: source {where.package / 'bin/set_env.bash'}")
+            script = shlex.quote(str(where.package / "bin/set_env.bash"))
+            click.echo(f"to use it: source {script}")

@@ -88,14 +88,15 @@ def test_whenever_a_deployment_is_killed_the_next_finds_what_was_there(
     if there:
         deploy(toolkit, stand_ins.package(tmp_path / "a.run", "good"))
     before = tree(toolkit.opp)
-    bad, good = (stand_ins.package(tmp_path / f"{name}.run", name) for name in ("bad", "good"))
+    bad = stand_ins.package(tmp_path / "bad.run", "good aside")
+    good = stand_ins.package(tmp_path / "good.run", "good")
     where = deploying.place(toolkit, "custom", None)
     plan = deploying.plan(good, where, toolkit)
     assert len(plan.steps) < KILLED
     killed = Plan("killed", plan.steps[:steps])  # nothing undone, nothing cleared away
     run(killed, tmp_path / "log", lambda progress: None)
     if steps < len(plan.steps):
-        with pytest.raises(ToolchainError, match=r"^verify it: "):
+        with pytest.raises(ToolchainError, match="^verify it in its place: "):
             deploy(toolkit, bad)
         assert tree(toolkit.opp) == before
     deploy(toolkit, good)

@@ -96,7 +96,7 @@ def test_whenever_a_deployment_is_killed_the_next_finds_what_was_there(
     killed = Plan("killed", plan.steps[:steps])  # nothing undone, nothing cleared away
     run(killed, tmp_path / "log", lambda progress: None)
     if steps < len(plan.steps):
-        with pytest.raises(ToolchainError, match="^verify it in its place: "):
+        with pytest.raises(ToolchainError, match=r"^verify it in its place: "):
             deploy(toolkit, bad)
         assert tree(toolkit.opp) == before
     deploy(toolkit, good)

@@ -23,7 +23,7 @@ from typing import Final
 
 from ..errors import ToolchainError
 from .cann import Toolkit, check_vendor
-from .steps import MINUTE, Plan, Step, make_directories, remove
+from .steps import MINUTE, Plan, Step, is_plain, make_directories, remove
 
 CHECK: Final = "ascend_col2im.package_check"
 """The program that verifies a package, in a process of its own."""
@@ -96,10 +96,11 @@ def place(toolkit: Toolkit, vendor: str, install_path: Path | None) -> Place:
             )
     else:
         target = install_path.absolute()
-        if not str(target).isprintable() or ":" in str(target):
+        if not is_plain(target):
             raise ToolchainError(
-                f"--install-path {str(target)!r} must not have a colon or a line break in it: "
-                "it becomes an entry of ASCEND_CUSTOM_OPP_PATH"
+                f"--install-path is {str(target)!r}: the package's own set_env.bash cannot name "
+                "it; use a path without spaces, quotes and other characters that mean something "
+                "to a shell"
             )
     existing = next(
         path for path in (target / "vendors", target, *target.parents) if path.exists()

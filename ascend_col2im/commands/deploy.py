@@ -40,4 +40,5 @@ def deploy(
     if plans.carry_out(deploying.plan(found, where, toolkit), dry_run=dry_run, log=log):
         click.echo(f"deployed to {where.package}; verified by a launch")
         if where.private:
-            click.echo(f"to use it: source {where.package / 'bin/set_env.bash'}")
+            script = where.package / "bin/set_env.bash"
+            click.echo(f"to use it: source {script}")

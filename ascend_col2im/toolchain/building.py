@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -24,9 +25,11 @@ from .steps import (
     MINUTE,
     Plan,
     Step,
+    check_compiler,
     check_program,
     copy,
     copy_contents,
+    is_plain,
     make_directories,
     remove,
 )
@@ -52,8 +55,10 @@ class Request:
 
     @property
     def work(self) -> Path:
-        """The directory that is built in."""
-        return self.output / "work"
+        """The directory that is built in: in ``output``, if that is a path that make takes."""
+        if is_plain(self.output):
+            return self.output / "work"
+        return Path(tempfile.gettempdir()) / f"ascend-col2im-build-{os.getpid()}"
 
     @property
     def package(self) -> Path:
@@ -78,12 +83,15 @@ def plan(request: Request, toolkit: Toolkit) -> Plan:
     return Plan(
         "build",
         (
-            remove("remove what an earlier build left", request.work, request.package),
-            make_directories(request.work),
+            remove("remove what an earlier build left", request.work),
+            make_directories(request.work, request.output),
             *steps,
         ),
         facts={**toolkit.facts, "way": way, "for": ", ".join(request.socs)},
-        finish=(remove("remove the work directory", request.work),),
+        finish=(
+            remove("remove the work directory", request.work, Path(f"{request.package}.part")),
+        ),
+        lock=request.output,
         result=request.package,
     )
 
@@ -190,7 +198,7 @@ def _taken(pattern: str, request: Request) -> Step:
     """Return the step that takes the package out of the work directory."""
     return Step(
         "take the package",
-        ("sh", "-c", 'cp $1 "$2"', "sh", pattern, str(request.package)),
+        ("sh", "-c", 'cp $1 "$2.part" && mv "$2.part" "$2"', "sh", pattern, str(request.package)),
         makes=(request.package,),
     )
 
@@ -202,6 +210,7 @@ def _flat(folder: Path) -> list[Path]:
 def _check_programs() -> None:
     check_program("cmake", "pip install cmake")
     check_program("make", "install GNU make")
+    check_compiler()
 
 
 def _check_writable(directory: Path) -> None:

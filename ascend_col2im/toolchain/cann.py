@@ -16,6 +16,7 @@ from typing import Final
 
 from ..errors import ToolchainError
 from ..facts import TARGETS
+from .steps import is_plain
 
 USUAL_PLACES: Final = (
     "/usr/local/Ascend/ascend-toolkit/latest",
@@ -89,11 +90,16 @@ def toolkit(environment: Mapping[str, str] = os.environ) -> Toolkit:
             "DIR/set_env.sh"
         )
     home = Path(named)
-    if not home.is_dir():
-        raise ToolchainError(
-            f"ASCEND_HOME_PATH is {home}: there is no such directory; source the set_env.sh of "
-            "the toolkit to use"
-        )
+    for fault, found in (
+        ("there is no such directory", not home.is_dir()),
+        ("a relative path", not home.is_absolute()),
+        ("a path that make cannot work with", not is_plain(home)),
+    ):
+        if found:
+            raise ToolchainError(
+                f"ASCEND_HOME_PATH is {str(home)!r}: {fault}; source the set_env.sh of the "
+                "toolkit to use"
+            )
     _check_architecture(home)
     opp = Path(environment.get("ASCEND_OPP_PATH") or home / "opp")
     if home.resolve() not in opp.resolve().parents:

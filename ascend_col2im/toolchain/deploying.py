@@ -2,7 +2,8 @@
 
 A package is first installed aside and verified there: its library is loaded, its functions are
 resolved and one is launched. Only then is it installed for good, and verified again in its place;
-if that fails, the package that was there before is put back.
+if that fails, the package that was there before is put back. A deployment that was killed leaves
+what it kept; the next one puts that back first.
 
 Source: the install.sh of CANN's packages (asc-devkit ``cmake/asc/fwk_modules/scripts``): the
 target is ``--install-path``, else ``ASCEND_OPP_PATH``; ``vendors/config.ini`` has the order of
@@ -22,7 +23,7 @@ from typing import Final
 
 from ..errors import ToolchainError
 from .cann import Toolkit, check_vendor
-from .steps import MINUTE, Plan, Step, make_directories, remove
+from .steps import MINUTE, Plan, Step, is_plain, make_directories, remove
 
 CHECK: Final = "ascend_col2im.package_check"
 """The program that verifies a package, in a process of its own."""
@@ -64,8 +65,18 @@ class Place:
 
     @property
     def previous(self) -> Path:
-        """Where an earlier package and its order are kept during a deployment."""
+        """Where an earlier package and its order are kept during a deployment, both or none."""
         return self.vendors / f".{self.vendor}.previous"
+
+    @property
+    def aside(self) -> Path:
+        """Where a new package is verified before it is installed for good."""
+        return self.vendors / f".{self.vendor}.new"
+
+    @property
+    def part(self) -> Path:
+        """What becomes `previous` once it is whole."""
+        return Path(f"{self.previous}.part")
 
 
 def place(toolkit: Toolkit, vendor: str, install_path: Path | None) -> Place:
@@ -77,7 +88,20 @@ def place(toolkit: Toolkit, vendor: str, install_path: Path | None) -> Place:
         If nothing can be written there, or the vendor's name is none.
     """
     check_vendor(vendor)
-    target = toolkit.opp if install_path is None else install_path.absolute()
+    if install_path is None:
+        target = toolkit.opp
+        if not target.is_dir():
+            raise ToolchainError(
+                f"{target} is no directory: {toolkit.home} is no whole toolkit; use --install-path"
+            )
+    else:
+        target = install_path.absolute()
+        if not is_plain(target):
+            raise ToolchainError(
+                f"--install-path is {str(target)!r}: the package's own set_env.bash cannot name "
+                "it; use a path without spaces, quotes and other characters that mean something "
+                "to a shell"
+            )
     existing = next(
         path for path in (target / "vendors", target, *target.parents) if path.exists()
     )
@@ -116,27 +140,29 @@ def plan(package: Path, where: Place, toolkit: Toolkit) -> Plan:
         If the package is missing or for another architecture.
     """
     _check_package(package)
-    aside = where.vendors / f".{where.vendor}.new"
-    undo = _restored(where)
+    aside, undo = where.aside, (_restored(where),)
     return Plan(
         "deploy",
         (
-            remove("remove what an interrupted deployment left", aside, where.previous),
-            make_directories(aside, where.previous),
+            *undo,
+            remove("remove what an interrupted deployment left", aside),
+            make_directories(aside),
             _install("install the package aside", package, aside, where),
             _verified("verify it", aside / "vendors" / where.vendor, alone=True),
-            *_kept(where),
+            _kept(where),
             _install(
                 "install the package", package, where.target if where.private else None, where
             ),
             _verified("verify it in its place", where.package, alone=where.private),
+            remove("forget what was there before", where.previous),
         ),
         facts={**toolkit.facts, "package": str(package), "into": str(where.package)},
         undo=undo,
         finish=(
-            remove("remove what is not needed any more", aside, where.previous),
+            remove("remove what is not needed any more", where.aside, where.part),
             *_emptied(path for path in (where.vendors, where.target) if not path.exists()),
         ),
+        lock=where.target,
         result=where.package,
     )
 
@@ -149,14 +175,22 @@ def removal(where: Place, toolkit: Toolkit) -> Plan:
     ToolchainError
         If there is none.
     """
-    if not where.package.is_dir():
+    names = _order(where)
+    if not where.package.is_dir() and where.vendor not in names:
         raise ToolchainError(f"there is no package of vendor {where.vendor} in {where.vendors}")
-    steps = [remove("remove the package", where.package)]
-    if where.config.is_file():
-        steps.append(_reordered(where))
+    steps = []
+    if where.vendor in names:
+        steps.append(_reordered(where, [name for name in names if name != where.vendor]))
+    leftovers = (where.aside, where.part, where.previous)
+    steps.append(remove("remove the package", where.package, *leftovers))
     if where.private:
         steps += _emptied((where.vendors, where.target))
-    return Plan("undeploy", tuple(steps), facts={**toolkit.facts, "from": str(where.vendors)})
+    return Plan(
+        "undeploy",
+        tuple(steps),
+        facts={**toolkit.facts, "from": str(where.vendors)},
+        lock=where.target,
+    )
 
 
 def _check_package(package: Path) -> None:
@@ -191,43 +225,54 @@ def _verified(title: str, package: Path, *, alone: bool) -> Step:
     )
 
 
-def _kept(where: Place) -> Iterable[Step]:
-    """Keep what is there now."""
-    for path in (where.package, where.config):
-        if path.exists():
-            yield Step(
-                f"keep the present {path.name}", ("cp", "-a", str(path), str(where.previous))
-            )
+def _kept(where: Place) -> Step:
+    """Keep what is there now, or that it is not: aside first, so that all is kept or nothing."""
+    script = (
+        "kept=$1 part=$1.part; shift; "
+        'rm -rf "$kept" "$part" && mkdir "$part" || exit; '
+        "for path; do "
+        'if [ -e "$path" ]; then cp -a "$path" "$part"; else touch "$part/${path##*/}.absent"; fi '
+        "|| exit; "
+        'done; mv "$part" "$kept"'
+    )
+    return _with_paths("keep what is there", script, where)
 
 
-def _restored(where: Place) -> tuple[Step, ...]:
-    """Return the steps that put back what was kept, or remove what was not there before.
+def _restored(where: Place) -> Step:
+    """Put back what a deployment kept, also one that was killed, by renaming alone.
 
-    They look at what is kept, since a deployment may fail before anything is.
+    Done again it changes nothing, and nothing is put back where nothing has been kept.
     """
-    steps = []
-    for path in (where.package, where.config):
-        kept = where.previous / path.name
-        was_there = "yes" if path.exists() else "no"
-        script = (
-            'if [ -e "$1" ]; then rm -rf "$2" && mv "$1" "$2"; '
-            'elif [ "$3" = no ]; then rm -rf "$2"; fi'
-        )
-        steps.append(
-            Step(
-                f"put {path.name} back as it was",
-                ("sh", "-c", script, "sh", str(kept), str(path), was_there),
-            )
-        )
-    return tuple(steps)
+    script = (
+        "kept=$1; shift; "
+        'if [ ! -d "$kept" ]; then exit; fi; '
+        "for path; do name=${path##*/}; "
+        'if [ -e "$kept/$name" ]; then rm -rf "$path" && mv "$kept/$name" "$path"; '
+        'elif [ -e "$kept/$name.absent" ]; then rm -rf "$path"; fi '
+        "|| exit; "
+        'done; rm -rf "$kept"'
+    )
+    return _with_paths("put back what was there", script, where)
 
 
-def _reordered(where: Place) -> Step:
-    """Return the step that takes the vendor out of the order of vendors."""
-    text = where.config.read_text(encoding="utf-8", errors="replace")
+def _with_paths(title: str, script: str, where: Place) -> Step:
+    paths = (where.previous, where.package, where.config)
+    return Step(title, ("sh", "-c", script, "sh", *map(str, paths)))
+
+
+def _order(where: Place) -> list[str]:
+    """Return the vendors in the order in which they are looked at."""
+    try:
+        text = where.config.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
     found = re.search(r"^load_priority=(.*)$", text, re.MULTILINE)
     names = found[1].split(",") if found else []
-    others = [name.strip() for name in names if name.strip() not in ("", where.vendor)]
+    return [name.strip() for name in names if name.strip()]
+
+
+def _reordered(where: Place, others: list[str]) -> Step:
+    """Return the step that leaves other vendors in the order."""
     if not others:
         return remove("remove the empty order of vendors", where.config)
     change = f"s/^load_priority=.*/load_priority={','.join(others)}/"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import signal
@@ -9,10 +10,10 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Final, NamedTuple, TextIO
+from typing import Final, NamedTuple
 
 from ..errors import ToolchainError
 from .steps import Plan, Step, search_path
@@ -43,12 +44,7 @@ def run(plan: Plan, log: Path, watch: Watch) -> None:
     ToolchainError
         With the command, its last lines and the log's path.
     """
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        stream = log.open("w", encoding="utf-8")
-    except OSError as error:
-        raise ToolchainError(f"the log {log} cannot be written: {error.strerror}") from error
-    with stream:
+    with _locked(plan.lock), closing(Log(log)) as stream:
         try:
             for index, step in enumerate(plan.steps):
                 _run(step, stream, _progress(watch, plan, index, step))
@@ -58,6 +54,50 @@ def run(plan: Plan, log: Path, watch: Watch) -> None:
         finally:
             _settle(plan.finish, stream)
     watch(Progress(len(plan.steps), len(plan.steps), "done", ""))
+
+
+class Log:
+    """The file that takes everything commands print; what a full disk does not take is lost."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream = path.open("w", encoding="utf-8", errors="surrogateescape", buffering=1)
+        except OSError as error:
+            raise ToolchainError(f"the log {path} cannot be written: {error.strerror}") from error
+
+    def write(self, text: str) -> None:
+        """Add a text, as far as there is room."""
+        with suppress(OSError):
+            self._stream.write(text)
+
+    def close(self) -> None:
+        """Close the file."""
+        with suppress(OSError):
+            self._stream.close()
+
+
+@contextmanager
+def _locked(directory: Path | None) -> Iterator[None]:
+    """Keep other plans out of a directory, which is made if it is missing."""
+    if directory is None:
+        yield
+        return
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise ToolchainError(f"{directory} cannot be made: {error.strerror}") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise ToolchainError(
+            f"another ascend-col2im is at work in {directory}; wait until it is done"
+        ) from error
+    finally:
+        os.close(handle)
 
 
 def _progress(watch: Watch, plan: Plan, index: int, step: Step) -> Callable[[str], None]:
@@ -75,16 +115,31 @@ def _progress(watch: Watch, plan: Plan, index: int, step: Step) -> Callable[[str
     return take
 
 
-def _settle(steps: Iterable[Step], log: TextIO) -> None:
-    """Run steps that put things right; one that fails does not stop the next."""
-    for step in steps:
-        with suppress(ToolchainError):
-            _run(step, log, lambda line: None)
+def _settle(steps: Iterable[Step], log: Log) -> None:
+    """Run steps that put things right; neither a failing one nor a signal stops the next."""
+    with _undisturbed():
+        for step in steps:
+            with suppress(ToolchainError):
+                _run(step, log, lambda line: None)
 
 
-def _run(step: Step, log: TextIO, take: Callable[[str], None]) -> None:
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ignore a second Ctrl-C, and being told to end, while things are put right."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _run(step: Step, log: Log, take: Callable[[str], None]) -> None:
     log.write(f"# {step.title}\n$ {step}\n")
-    log.flush()
     started = time.time()
     last: deque[str] = deque(maxlen=LAST_LINES)
     expired = threading.Event()
@@ -107,7 +162,6 @@ def _run(step: Step, log: TextIO, take: Callable[[str], None]) -> None:
             raise
         finally:
             timer.cancel()
-            log.flush()
     if expired.is_set():
         fact: str | None = f"took longer than {step.timeout:g} s"
     elif process.returncode:
@@ -155,7 +209,7 @@ def _missing(step: Step, started: float) -> str | None:
     return None
 
 
-def _failure(step: Step, fact: str, last: Iterable[str], log: TextIO) -> str:
+def _failure(step: Step, fact: str, last: Iterable[str], log: Log) -> str:
     shown = "".join(f"\n  {line}" for line in last)
     tail = f"; its last lines:{shown}" if shown else ", without a word"
-    return f"{step.title}: {step.command[0]} {fact}{tail}\nthe whole log: {log.name}"
+    return f"{step.title}: {step.command[0]} {fact}{tail}\n  the whole log: {log.name}"

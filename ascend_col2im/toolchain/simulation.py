@@ -9,7 +9,16 @@ from typing import Final
 
 from ..errors import ToolchainError
 from . import sources
-from .steps import MINUTE, Plan, Step, check_program, copy, make_directories
+from .steps import (
+    MINUTE,
+    Plan,
+    Step,
+    check_compiler,
+    check_program,
+    copy,
+    is_plain,
+    make_directories,
+)
 
 VERSION: Final = "9.0.0"
 """The version of CANN whose interfaces the installation has."""
@@ -35,10 +44,17 @@ def plan(directory: Path, jobs: int) -> Plan:
     _check_programs()
     _check_directory(home)
     sim = sources.root() / sources.SIMULATOR
+    for path in (home, sim):
+        if not is_plain(path):
+            raise ToolchainError(
+                f"make cannot work with the path {str(path)!r}; use one without spaces, quotes "
+                "and other characters that mean something to a shell"
+            )
     return Plan(
         "sim",
         (*_compiled(sim, home, jobs), *_laid_out(sim, home)),
         facts={"simulated CANN": VERSION, "sources": str(sim)},
+        lock=home,
         result=home,
     )
 
@@ -55,8 +71,9 @@ def _compiled(sim: Path, home: Path, jobs: int) -> tuple[Step, ...]:
     built = tuple(models / f"libnpu_model_{arch}.so" for arch in (2201, 3002))
     installed = tuple(libraries / path.name for path in built)
     return (
-        make_directories(home / "opp/vendors", home / "runtime", libraries / "cmake", models),
+        make_directories(home),
         Step("mark the directory", ("touch", str(home / MARK))),
+        make_directories(home / "opp/vendors", home / "runtime", libraries / "cmake", models),
         make(
             "compile the runtime libraries",
             sim / "runtime",
@@ -142,7 +159,7 @@ def _laid_out(sim: Path, home: Path) -> tuple[Step, ...]:
 
 
 def _check_programs() -> None:
-    check_program(os.environ.get("CXX", "c++"), "install g++ 9 or newer, or set CXX")
+    check_compiler()
     check_program("make", "install GNU make")
 
 

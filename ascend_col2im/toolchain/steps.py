@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -59,6 +60,7 @@ class Plan:
     steps : in order; each needs those before it
     undo : run in order if a step fails, so that what was there before works as before
     finish : run at the end, whether the steps failed or not
+    lock : a directory that one plan at a time may work in; made if it is missing
     result : the file or directory that is there at the end; None where the job removes something
     """
 
@@ -67,6 +69,7 @@ class Plan:
     facts: Mapping[str, str] = field(default_factory=dict)
     undo: tuple[Step, ...] = ()
     finish: tuple[Step, ...] = ()
+    lock: Path | None = None
     result: Path | None = None
 
 
@@ -91,6 +94,23 @@ def _titled(steps: Iterable[Step]) -> Iterator[str]:
 def search_path() -> str:
     """Return where commands are looked for: PATH, then where pip puts programs beside Python."""
     return os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)])
+
+
+def is_plain(path: Path) -> bool:
+    """Whether make, shells and lists of paths take a path as it is."""
+    return not re.search(r"[\s\x00-\x1f\"'`$#%&*?:;|<>()\[\]{}\\!=]", str(path))
+
+
+def check_compiler() -> None:
+    """Refuse to plan without the C++ compiler that ``CXX`` names, or any.
+
+    Raises
+    ------
+    ToolchainError
+        With the cure.
+    """
+    words = shlex.split(os.environ.get("CXX", "")) or ["c++"]
+    check_program(words[0], "install g++ 9 or newer, or set CXX")
 
 
 def check_program(name: str, cure: str) -> None:

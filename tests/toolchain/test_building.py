@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ascend_col2im.errors import ToolchainError
-from ascend_col2im.toolchain import building, cann, sources
+from ascend_col2im.toolchain import building, cann, simulation, sources, steps
 from ascend_col2im.toolchain.building import Request, plan
 from ascend_col2im.toolchain.runner import run
 from ascend_col2im.toolchain.steps import Plan
@@ -147,6 +147,60 @@ def test_ops_math_gets_every_operator_and_a_row_for_each(
     assert sorted(path for path in checkout.rglob("*")) == before
 
 
+ODD = ["a b", "it's", 'a "b"', "$HOME `x`", "a\nb", "a*;&(b)", "a=b:c"]
+
+
+@pytest.mark.parametrize("name", [*ODD, "größe"])
+def test_a_package_may_go_into_a_directory_of_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    made = plan(
+        request(tmp_path, output=tmp_path / name), toolkit(tmp_path / "cann", template=True)
+    )
+    carried_out(made, tmp_path, monkeypatch)
+    works = [step.directory for step in made.steps if step.directory]
+    assert all(steps.is_plain(path) and not path.exists() for path in works)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_toolkits_and_simulations_whose_path_make_cannot_take_are_refused(
+    tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(ToolchainError, match=r"a path that make cannot work with; source"):
+        toolkit(tmp_path / name)
+    with pytest.raises(
+        ToolchainError, match=r"make cannot work with the path .*; use one without"
+    ):
+        simulation.plan(tmp_path / "new" / name, 1)
+
+
+def test_a_build_that_fails_leaves_the_package_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = plan(request(tmp_path), toolkit(tmp_path / "cann", template=True))
+    assert made.result is not None
+    made.result.parent.mkdir()
+    made.result.write_text("the package before")
+    monkeypatch.setenv("NOTES_FILE", "/no/such/place")  # where its build.sh fails
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with pytest.raises(ToolchainError, match=r"^build the package: bash ended with 1"):
+        run(made, tmp_path / "log", lambda progress: None)
+    assert made.result.read_text() == "the package before"
+    assert [path.name for path in made.result.parent.iterdir()] == [made.result.name]
+
+
+def test_without_a_compiler_nothing_is_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", "no-such-compiler -O2")
+    both = toolkit(tmp_path / "both", functions=True)
+    assert refused(request(tmp_path), both) == (
+        "no-such-compiler is not installed; install g++ 9 or newer, or set CXX"
+    )
+    with pytest.raises(ToolchainError, match="no-such-compiler is not installed"):
+        simulation.plan(tmp_path / "new", 1)
+
+
 def test_the_first_way_that_is_there_is_taken_and_a_flag_decides(tmp_path: Path) -> None:
     both = toolkit(tmp_path / "both", functions=True, template=True)
     checkout = stand_ins.ops_math(tmp_path / "ops-math")
@@ -231,8 +285,11 @@ def test_a_toolkit_that_cannot_be_used_is_refused_with_the_cure(tmp_path: Path) 
     there = stand_ins.toolkit(tmp_path / "there")
     with pytest.raises(ToolchainError, match=r"two CANN toolkits are mixed: .*start a new shell"):
         cann.toolkit({**here, "ASCEND_OPP_PATH": there["ASCEND_OPP_PATH"]})
-    with pytest.raises(ToolchainError, match="there is no such directory; source"):
-        cann.toolkit({"ASCEND_HOME_PATH": str(tmp_path / "gone")})
+    for home in (str(tmp_path / "gone"), "/dev/null", "\udcff"):
+        with pytest.raises(ToolchainError, match="there is no such directory; source"):
+            cann.toolkit({"ASCEND_HOME_PATH": home})
+    with pytest.raises(ToolchainError, match=r"ASCEND_HOME_PATH is '\.': a relative path; source"):
+        cann.toolkit({"ASCEND_HOME_PATH": "."})
     other = "aarch64" if platform.machine() == "x86_64" else "x86_64"
     (tmp_path / "here" / f"{other}-linux").mkdir()
     with pytest.raises(ToolchainError, match=f"is for {other}, this machine is"):

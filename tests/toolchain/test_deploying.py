@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from ascend_col2im.errors import ToolchainError
 from ascend_col2im.toolchain import cann, deploying
 from ascend_col2im.toolchain.runner import run
+from ascend_col2im.toolchain.steps import Plan
 
 from . import stand_ins
 from .simulated import ROOT, tree
@@ -75,11 +77,78 @@ def test_whatever_fails_what_was_there_is_as_it_was(
     assert tree(toolkit.opp) == before
 
 
+KILLED = 10  # more than a deployment has steps
+
+
+@pytest.mark.parametrize("steps", range(KILLED))
+@pytest.mark.parametrize("there", [True, False])
+def test_whenever_a_deployment_is_killed_the_next_finds_what_was_there(
+    toolkit: cann.Toolkit, tmp_path: Path, steps: int, there: bool
+) -> None:
+    if there:
+        deploy(toolkit, stand_ins.package(tmp_path / "a.run", "good"))
+    before = tree(toolkit.opp)
+    bad = stand_ins.package(tmp_path / "bad.run", "good aside")
+    good = stand_ins.package(tmp_path / "good.run", "good")
+    where = deploying.place(toolkit, "custom", None)
+    plan = deploying.plan(good, where, toolkit)
+    assert len(plan.steps) < KILLED
+    killed = Plan("killed", plan.steps[:steps])  # nothing undone, nothing cleared away
+    run(killed, tmp_path / "log", lambda progress: None)
+    if steps < len(plan.steps):
+        with pytest.raises(ToolchainError, match=r"^verify it in its place: "):
+            deploy(toolkit, bad)
+        assert tree(toolkit.opp) == before
+    deploy(toolkit, good)
+    assert sorted(path.name for path in where.vendors.iterdir()) == ["config.ini", "custom"]
+    run(Plan("killed", plan.steps[:steps]), tmp_path / "log", lambda progress: None)
+    run(deploying.removal(where, toolkit), tmp_path / "log", lambda progress: None)
+    assert [path.name for path in where.vendors.iterdir()] == ["config.ini"]
+    assert where.config.read_text() == "load_priority=first\n"
+
+
+def test_one_deployment_at_a_time(toolkit: cann.Toolkit, tmp_path: Path) -> None:
+    package = stand_ins.package(tmp_path / "a.run", "good")
+    where = deploy(toolkit, package)
+    before = tree(toolkit.opp)
+    handle = os.open(toolkit.opp, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    for plan in (
+        deploying.plan(package, where, toolkit),
+        deploying.removal(where, toolkit),
+    ):
+        with pytest.raises(
+            ToolchainError, match=r"another ascend-col2im is at work in .*/opp; wait"
+        ):
+            run(plan, tmp_path / "log", lambda progress: None)
+    assert tree(toolkit.opp) == before
+    os.close(handle)
+    deploy(toolkit, package)
+
+
+@pytest.mark.parametrize(
+    "name", ["a b", "it's", 'a "b"', "$HOME `x`", "a*;&(b)", "a:b", "a\nb", "a\x1b[0m"]
+)
+def test_a_directory_that_the_packages_script_cannot_name_is_refused(
+    toolkit: cann.Toolkit, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(ToolchainError, match=r"set_env\.bash cannot name it; use a path without"):
+        deploying.place(toolkit, "custom", tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+def test_a_toolkit_without_its_opp_is_refused(tmp_path: Path) -> None:
+    environment = stand_ins.toolkit(tmp_path / "cann")
+    environment["ASCEND_OPP_PATH"] = str(tmp_path / "cann/missing")
+    with pytest.raises(ToolchainError, match=r"missing is no directory: .* is no whole toolkit"):
+        deploying.place(cann.toolkit(environment), "custom", None)
+
+
 def test_a_directory_of_ones_own_leaves_the_toolkit_alone(
     toolkit: cann.Toolkit, tmp_path: Path
 ) -> None:
     before = tree(toolkit.opp)
-    own = tmp_path / "own"
+    own = tmp_path / "größe"
     where = deploy(toolkit, stand_ins.package(tmp_path / "a.run", "good"), own)
     assert library(where) == "good"
     assert where.private
@@ -134,6 +203,16 @@ def test_the_newest_package_of_the_vendor_is_found(tmp_path: Path) -> None:
         path.touch()
         os.utime(path, (age, age))
     assert deploying.find_package(tmp_path, "custom").name == "cann-col2im-custom_linux-b.run"
+
+
+def test_a_vendor_left_in_the_order_alone_is_removed(
+    toolkit: cann.Toolkit, tmp_path: Path
+) -> None:
+    config = toolkit.opp / "vendors/config.ini"
+    config.write_text("# ours\nload_priority=first,custom\nother=1\n")
+    where = deploying.place(toolkit, "custom", None)
+    run(deploying.removal(where, toolkit), tmp_path / "log", lambda progress: None)
+    assert config.read_text() == "# ours\nload_priority=first\nother=1\n"
 
 
 def test_nothing_is_removed_where_there_is_nothing(toolkit: cann.Toolkit) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -60,14 +61,16 @@ def test_a_failure_shows_the_last_lines_and_stops_the_rest(tmp_path: Path) -> No
     message = failure(tmp_path, step("seq 100; exit 3"), step(f"touch {tmp_path}/more"))
     shown = "".join(f"\n  {n}" for n in range(101 - LAST_LINES, 101))
     assert message == (
-        f"work: sh ended with 3; its last lines:{shown}\nthe whole log: {tmp_path / 'log'}"
+        f"work: sh ended with 3; its last lines:{shown}\n  the whole log: {tmp_path / 'log'}"
     )
     assert "\n1\n" in (tmp_path / "log").read_text()
     assert not (tmp_path / "more").exists()
 
 
 def test_a_silent_failure_and_a_missing_program_are_told_too(tmp_path: Path) -> None:
-    assert failure(tmp_path, step("false")).startswith("work: sh ended with 1, without a word\n")
+    assert failure(tmp_path, step("false")).startswith(
+        "work: sh ended with 1, without a word\n  the whole log: "
+    )
     missing = Step("work", ("no-such-program",))
     assert failure(tmp_path, missing) == "work: no-such-program: No such file or directory"
 
@@ -119,6 +122,42 @@ def test_an_interrupt_is_undone_too(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(plan, tmp_path / "log", interrupt)
     assert (tmp_path / "undone").exists()
+
+
+def test_a_second_interrupt_does_not_stop_what_undoes_the_first(tmp_path: Path) -> None:
+    for number in ("INT", "TERM", "HUP"):
+        undo = (
+            step(f"kill -{number} {os.getpid()}; sleep 0.1"),
+            step(f"touch {tmp_path}/{number}"),
+        )
+        with pytest.raises(ToolchainError, match="work: sh ended with 1"):
+            run(Plan("test", (step("false"),), undo=undo, finish=undo), tmp_path / "log", ignore)
+        assert (tmp_path / number).exists()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_log_on_a_full_disk_stops_nothing(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    plan = Plan("test", (step(f"seq 20000; touch {made}"),), finish=(step(f"touch {made}.too"),))
+    run(plan, Path("/dev/full"), ignore)
+    assert made.exists()
+    assert Path(f"{made}.too").exists()
+
+
+def test_plans_of_one_directory_keep_apart(tmp_path: Path) -> None:
+    place = tmp_path / "new/place"
+    within = Plan("test", (step("true"),), lock=place)
+
+    def nested(progress: Progress) -> None:
+        if progress.title == "done":
+            return
+        with pytest.raises(ToolchainError, match=f"another ascend-col2im is at work in {place}"):
+            run(within, tmp_path / "log2", ignore)
+
+    run(within, tmp_path / "log", nested)
+    run(within, tmp_path / "log", ignore)
+    with pytest.raises(ToolchainError, match="/log/x cannot be made: Not a directory"):
+        run(Plan("test", (), lock=tmp_path / "log/x"), tmp_path / "log2", ignore)
 
 
 def test_a_log_that_cannot_be_written_is_told_before_any_work(tmp_path: Path) -> None:

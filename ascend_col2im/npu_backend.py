@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -104,25 +105,22 @@ def timer(
     _initialise()
     operator = opp.operator(call.names, target().name)
     image = np.empty(image_shape, col.dtype)
-    with Bound(operator.acl, device), ExitStack() as memory:
+    explained = _explained(operator.name, call, col, image, device)
+    with explained, Bound(operator.acl, device), ExitStack() as memory:
         first = memory.enter_context(_memory(col.nbytes))
         last = memory.enter_context(_memory(image.nbytes))
         _copy(first, col.ctypes.data, col.nbytes, _abi.HOST_TO_DEVICE)
         views = _dense_view(col, first), _dense_view(image, last)
-        with _stream() as stream, _event() as begin, _event() as end:
+        workspace = cache(lambda size: memory.enter_context(_memory(size)))  # one after the other
+        with _event() as begin, _event() as end, _stream() as stream:
 
             def seconds() -> float:
-                with ExitStack() as scratch:
-
-                    def workspace(size: int) -> int:
-                        return scratch.enter_context(_memory(size))
-
+                launch(operator, call, *views, stream, workspace)
+                check("aclrtRecordEvent", begin, stream)
+                for _ in range(TIMED_LAUNCHES):
                     launch(operator, call, *views, stream, workspace)
-                    check("aclrtRecordEvent", begin, stream)
-                    for _ in range(TIMED_LAUNCHES):
-                        launch(operator, call, *views, stream, workspace)
-                    check("aclrtRecordEvent", end, stream)
-                    check("aclrtSynchronizeStream", stream)
+                check("aclrtRecordEvent", end, stream)
+                check("aclrtSynchronizeStream", stream)
                 elapsed = ctypes.c_float()
                 check("aclrtEventElapsedTime", ctypes.byref(elapsed), begin, end)
                 return elapsed.value / 1e3 / TIMED_LAUNCHES
@@ -150,30 +148,39 @@ def _visit(call: Call, source: Array, out: Array, device: int) -> None:
     operator = opp.operator(call.names, target().name)  # before anything is allocated
     dense = np.ascontiguousarray(source)
     result = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+    explained = _explained(operator.name, call, source, out, device)
+    with explained, Bound(operator.acl, device), ExitStack() as memory:
+        first = memory.enter_context(_memory(dense.nbytes))
+        last = memory.enter_context(_memory(result.nbytes))
+        _copy(first, dense.ctypes.data, dense.nbytes, _abi.HOST_TO_DEVICE)
+        with _stream() as stream:  # which is done before any memory goes
+            launch(
+                operator,
+                call,
+                _dense_view(dense, first),
+                _dense_view(result, last),
+                stream,
+                lambda size: memory.enter_context(_memory(size)),
+            )
+            check("aclrtSynchronizeStream", stream)
+        _copy(result.ctypes.data, last, result.nbytes, _abi.DEVICE_TO_HOST)
+    if result is not out:
+        out[...] = result
+
+
+@contextmanager
+def _explained(
+    operator: str, call: Call, source: Array, out: Array, device: int
+) -> Iterator[None]:
+    """Tell an error what it happened to."""
     try:
-        with Bound(operator.acl, device), ExitStack() as memory:
-            first = memory.enter_context(_memory(dense.nbytes))
-            last = memory.enter_context(_memory(result.nbytes))
-            _copy(first, dense.ctypes.data, dense.nbytes, _abi.HOST_TO_DEVICE)
-            with _stream() as stream:  # which is done before any memory goes
-                launch(
-                    operator,
-                    call,
-                    _dense_view(dense, first),
-                    _dense_view(result, last),
-                    stream,
-                    lambda size: memory.enter_context(_memory(size)),
-                )
-                check("aclrtSynchronizeStream", stream)
-            _copy(result.ctypes.data, last, result.nbytes, _abi.DEVICE_TO_HOST)
+        yield
     except NpuError as error:
         error.context = error.context or (
-            f"{operator.name} of {source.dtype} {listed(source.shape)} to {listed(out.shape)}, "
+            f"{operator} of {source.dtype} {listed(source.shape)} to {listed(out.shape)}, "
             f"{call.parameters}, on device {device}"
         )
         raise
-    if result is not out:
-        out[...] = result
 
 
 def _dense_view(array: Array, address: int) -> View:

@@ -20,6 +20,7 @@ LISTS = Geometry((4, 5), (2, 3), (1, 2), (0, 1), (0, 0), (1, 1))
 RELEASES = {
     "aclrtFree": "device_bytes",
     "aclrtDestroyStream": "aclrtStream",
+    "aclrtDestroyEvent": "aclrtEvent",
     "aclDestroyTensor": "aclTensor",
     "aclDestroyIntArray": "aclIntArray",
 }
@@ -40,10 +41,17 @@ def unfold(geometry: Geometry) -> npu_backend.Array:
     return col
 
 
+def timed(geometry: Geometry) -> npu_backend.Array:
+    col = np.ones((1, 2 * geometry.K, geometry.L), np.float32)
+    with npu_backend.timer(col, geometry, (1, 2, *geometry.output_size)) as seconds:
+        return np.array([seconds(), seconds()])
+
+
 OPERATIONS: tuple[tuple[Callable[[Geometry], npu_backend.Array], Geometry], ...] = (
     (fold, SINGLE),
     (fold, LISTS),
     (unfold, LISTS),
+    (timed, SINGLE),
 )
 
 

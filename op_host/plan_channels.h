@@ -68,7 +68,7 @@ private:
     {
         const bool isFloat = size_ == 4;
         const int64_t placed = isFloat && phases() == 1 ? 0 : tiling_.pitch * size_;
-        const int64_t cast = bfloat16_ ? int64_t(tiling_.phase) * 4 : 0;
+        const int64_t cast = bfloat16_ ? turnedPixels() * 4 : 0;
         return kLanes * ((2 * int64_t(tiling_.stage) + turnedPixels()) * size_ + (tiling_.phase * phases() + kLanes) * 4 + tiling_.pitch * size_ +
                          placed + cast) +
                kSlack;
@@ -128,12 +128,12 @@ private:
         setTile(rows, 1);
     }
 
-    // Whether so many taps can be loaded together: turned all at once, or else one by one.
+    // Whether so many taps can be loaded together: turned all at once, or else in as few parts as there is room for.
     bool fitsTogether(int64_t rows, int64_t taps)
     {
         setTile(rows, taps);
-        if (bytes() > machine_.ubBytes) {
-            tiling_.turned = 1;
+        for (int64_t parts = 1; parts <= taps && bytes() > machine_.ubBytes; ++parts) {
+            tiling_.turned = static_cast<uint32_t>(tilesOf(taps, parts));
         }
         return bytes() <= machine_.ubBytes;
     }
@@ -154,7 +154,7 @@ private:
         const double rows = double(tiling_.rows);
         const double adds = width_.windows == width_.length ? 2 : rows;
         const double places = phases() == 1 ? 1 : rows * double(phases());
-        return {loads * load, 2 * load, moveCost(lanes, pixels * bytes, double(height_.pixels * width_.pixels) * bytes),
+        return {loads * load, load, 2, moveCost(lanes, pixels * bytes, double(height_.pixels * width_.pixels) * bytes),
                 vectorCost(turns + taps * adds, taps * windows * turn + added),
                 vectorCost(3 + places, pixels * turn + 2 * kLanes * pixels / kFloatsPerCycle)};
     }

@@ -6,6 +6,12 @@
 
 namespace col2im {
 
+// Accumulators of a tile.
+__aicore__ inline uint32_t phasesOf(const FoldTiling &tiling)
+{
+    return tiling.residues * tiling.rowResidues;
+}
+
 // result[t * residues + r] = phases[r][t]: the lanes are sixteen equal parts of each phase. Where the result's rows
 // would not begin with a block, a part is whole rows and every row is turned by itself.
 template <typename M>
@@ -27,6 +33,40 @@ __aicore__ inline void weave(const FoldTiling &tiling, const AscendC::LocalTenso
     }
 }
 
+// result[y * rowResidues + ry][x * residues + rx] = phases[ry][rx][y][x]: the lanes are sixteen times some rows y.
+template <typename M>
+__aicore__ inline void weaveRows(const FoldTiling &tiling, const AscendC::LocalTensor<M> &result,
+                                 const AscendC::LocalTensor<M> &phases, const AscendC::LocalTensor<M> &weft)
+{
+    const uint32_t part = tiling.phase / kLanes;
+    for (uint32_t phase = 0; phase < phasesOf(tiling); ++phase) {
+        const uint32_t ry = phase / tiling.residues;
+        lanesToRows(weft[ry * tiling.phase * tiling.residues], phases[phase * tiling.phase], part, part,
+                    tiling.residues, phase % tiling.residues);
+    }
+    const uint32_t width = tiling.residues * tiling.pitch;
+    const uint32_t all = part * phasesOf(tiling);
+    uint32_t x = 0;
+    uint32_t y = 0;
+    for (uint32_t done = 0; done < all;) {
+        uint32_t pixels[kLanes]; // sixteen in a row, in `weft`
+        for (uint32_t i = 0, column = x, row = y; i < kLanes; ++i) {
+            pixels[i] = row % tiling.rowResidues * part * tiling.residues + row / tiling.rowResidues * width + column;
+            if (++column == width) {
+                column = 0;
+                ++row;
+            }
+        }
+        const uint32_t whole = (width - x) / kLanes; // times sixteen before the row ends
+        const uint32_t repeats = whole > 0 ? whole : 1;
+        pixelsToLanes(result[done], weft, all, pixels, repeats, 1);
+        done += repeats * kLanes;
+        for (x += repeats * kLanes; x >= width; x -= width) {
+            ++y;
+        }
+    }
+}
+
 // The buffers in which sums become a result.
 template <typename T> class Loom {
 public:
@@ -36,13 +76,13 @@ public:
     __aicore__ inline static uint32_t resultSize(const FoldTiling &tiling)
     {
         const bool padded = tiling.rowPitch != tiling.pitch * tiling.residues;
-        return padded ? tiling.phase / tiling.pitch * tiling.rowPitch : tiling.phase * tiling.residues;
+        return padded ? tiling.phase / tiling.pitch * tiling.rowPitch : tiling.phase * phasesOf(tiling);
     }
 
     __aicore__ inline Loom(const FoldTiling &tiling, AscendC::TPipe &pipe)
         : tiling_(tiling), woven_(tiling.residues > 1)
     {
-        const uint32_t pixels = tiling.phase * tiling.residues;
+        const uint32_t pixels = tiling.phase * phasesOf(tiling);
         if (!Element<T>::kIsFloat || woven_) {
             pipe.InitBuffer(sums_, (pixels + kLanes * kLanes) * sizeof(float));
         }
@@ -67,18 +107,28 @@ public:
         const AscendC::LocalTensor<float> sum = sums(result);
         if constexpr (Element<T>::kIsFloat) {
             if (woven_) {
-                weave(tiling_, result, sum, other_.template Get<M>());
+                weaveAll(result, sum, other_.template Get<M>());
             }
         } else if (woven_) { // rounded, the sums give way
             AscendC::LocalTensor<M> rounded = other_.template Get<M>();
-            roundSums<T>(rounded, sum, static_cast<int32_t>(tiling_.phase * tiling_.residues));
-            weave(tiling_, result, rounded, sum.template ReinterpretCast<M>());
+            roundSums<T>(rounded, sum, static_cast<int32_t>(tiling_.phase * phasesOf(tiling_)));
+            weaveAll(result, rounded, sum.template ReinterpretCast<M>());
         } else {
             roundSums<T>(result, sum, static_cast<int32_t>(tiling_.phase));
         }
     }
 
 private:
+    __aicore__ inline void weaveAll(const AscendC::LocalTensor<M> &result, const AscendC::LocalTensor<M> &phases,
+                                    const AscendC::LocalTensor<M> &weft) const
+    {
+        if (tiling_.rowResidues > 1) {
+            weaveRows(tiling_, result, phases, weft);
+        } else {
+            weave(tiling_, result, phases, weft);
+        }
+    }
+
     const FoldTiling &tiling_;
     const bool woven_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> sums_;

@@ -28,6 +28,7 @@ constexpr double kMoveCycles = 20;
 // cycle, and about 22 cycles for each instruction beside.
 constexpr double kFloatsPerCycle = 64;
 constexpr double kTransposedPerCycle = 256; // bytes
+constexpr int64_t kLanes = 16; // rows of a transpose
 constexpr double kIssueCycles = 22;
 constexpr double kCoreBytes = 8192; // what makes another core worth starting
 
@@ -106,7 +107,10 @@ inline double finishCost(const FoldTiling &tiling, int64_t itemsize)
     const double pixels = double(tiling.phase) * phases;
     const bool woven = tiling.residues > 1;
     const double weave = woven ? 2 * pixels * double(itemsize) / kTransposedPerCycle : 0;
-    return vectorCost(2 + (woven ? 2 * phases : 0), 2 * pixels / kFloatsPerCycle + weave);
+    // Where all row residues are woven, every row is turned by itself, and once more where it ends within a block.
+    const double each = tiling.pitch * tiling.residues % kLanes == 0 ? 1 : 1.5;
+    const double rows = tiling.rowResidues > 1 ? double(tiling.phase / kLanes / tiling.pitch * tiling.rowResidues) : 0;
+    return vectorCost(2 + (woven ? 2 * phases : 0) + each * rows * double(itemsize) / 2, 2 * pixels / kFloatsPerCycle + weave);
 }
 
 // Cores that have enough to do to be worth starting.

@@ -59,6 +59,7 @@ private:
         tiling_.rows = static_cast<uint32_t>(rows);
         tiling_.taps = static_cast<uint32_t>(taps);
         tiling_.turned = tiling_.taps;
+        tiling_.lastTaps = static_cast<uint32_t>(tilesOf(taps, 3));
         tiling_.phase = static_cast<uint32_t>(rows * width_.length);
         tiling_.stage = static_cast<uint32_t>(lanePitch(taps * windowRows * width_.windows, size_));
         tiling_.pitch = static_cast<uint32_t>(lanePitch(rows * height_.residues * width_.pixels, size_));
@@ -138,6 +139,15 @@ private:
         return bytes() <= machine_.ubBytes;
     }
 
+    // One load of so many taps.
+    double loadCost(int64_t taps) const
+    {
+        const double windows = double(std::min<int64_t>(tiling_.rows, height_.windows)) * double(width_.windows);
+        const double plane = tapsPerPixel(depth_) * double(height_.taps * width_.taps * height_.windows * width_.windows);
+        return moveCost(double(tilesOf(tiling_.planes, tiling_.groups)), double(taps) * windows * double(size_),
+                        plane * double(size_));
+    }
+
     TileCost tileCost() const
     {
         const double taps = tapsPerPixel(depth_) * double(height_.taps * width_.taps);
@@ -146,8 +156,7 @@ private:
         const double bytes = static_cast<double>(size_);
         const double loads = taps / tiling_.taps;
         const double lanes = double(tilesOf(tiling_.planes, tiling_.groups));
-        const double run = tiling_.taps * windows * bytes;
-        const double load = moveCost(lanes, run, taps * double(height_.windows * width_.windows) * bytes);
+        const double load = loadCost(tiling_.taps);
         const double turns = taps / tiling_.turned;
         const double turn = kLanes * bytes / kTransposedPerCycle; // cycles for one pixel
         const double added = kLanes * taps * windows * (bfloat16_ ? 2 : 1) / kFloatsPerCycle;

@@ -184,11 +184,12 @@ private:
         const double together = taps / loads;
         const double plane = double(depth_.windows * height_.windows * width_.windows) * bytes;
         const double run = rows * double(width_.windows) * bytes;
-        const double load = depth_.pixels > 1 ? moveCost(together, sheets * run, plane)
+        const double most = tiling_.sheets;
+        const double load = depth_.pixels > 1 ? sheets / most * moveCost(together, most * run, plane)
                                               : sheets * moveCost(together, run, plane);
         const double image = double(width_.pixels) * bytes;
         const bool joined = oneRun();
-        const double store = joined ? moveCost(1, sheets * rows * image * tiling_.rowResidues, 0)
+        const double store = joined ? sheets / most * moveCost(1, most * rows * image * tiling_.rowResidues, 0)
                                     : sheets * moveCost(rows, image, image * double(height_.stride));
         return {loads * load, load, double(tiling_.buffers), store, addCost(taps, loads, sheets), finishCost(tiling_, size_)};
     }

@@ -52,7 +52,7 @@ public:
             locate(unit);
             AscendC::Duplicate(sum_, 0.0f, static_cast<int32_t>(kLanes * sumPixels()));
             if (tiling_.taps > 1) {
-                addWholePlanes();
+                addWholePlanes(unit + 1 == units.end);
             } else {
                 addTapByTap();
             }
@@ -87,8 +87,15 @@ private:
         lanes_ = planes.size();
     }
 
+    // Taps to load together from tap `k` on. A core's last load is short: what is left to do then is not hidden.
+    __aicore__ inline int64_t together(int64_t k, bool lastTile) const
+    {
+        const int64_t left = height_.taps * width_.taps - k;
+        return lastTile && left <= tiling_.taps && left > tiling_.lastTaps ? left - tiling_.lastTaps : tiling_.taps;
+    }
+
     // The tile holds all windows of its planes: several taps are one contiguous run, loaded together.
-    __aicore__ inline void addWholePlanes()
+    __aicore__ inline void addWholePlanes(bool lastTile)
     {
         const int64_t windows = height_.windows * width_.windows;
         const int64_t taps = height_.taps * width_.taps;
@@ -102,7 +109,7 @@ private:
                     if (!loaded.empty()) {
                         input_.FreeTensor(input);
                     }
-                    loaded = intersect({k, k + tiling_.taps}, {0, taps});
+                    loaded = intersect({k, k + together(k, lastTile)}, {0, taps});
                     input = load((plane_ * taps + k) * windows, loaded.size() * windows);
                 }
                 if (k >= turned.end) {

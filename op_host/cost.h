@@ -107,10 +107,12 @@ inline double finishCost(const FoldTiling &tiling, int64_t itemsize)
     const double pixels = double(tiling.phase) * phases;
     const bool woven = tiling.residues > 1;
     const double weave = woven ? 2 * pixels * double(itemsize) / kTransposedPerCycle : 0;
-    // Where all row residues are woven, every row is turned by itself, and once more where it ends within a block.
-    const double each = tiling.pitch * tiling.residues % kLanes == 0 ? 1 : 1.5;
-    const double rows = tiling.rowResidues > 1 ? double(tiling.phase / kLanes / tiling.pitch * tiling.rowResidues) : 0;
-    return vectorCost(2 + (woven ? 2 * phases : 0) + each * rows * double(itemsize) / 2, 2 * pixels / kFloatsPerCycle + weave);
+    // Where all row residues are woven, a row is turned at a time; or sixteen pixels of one row of each residue.
+    const int64_t width = int64_t(tiling.pitch) * tiling.residues;
+    const double rows = pixels / kLanes / double(width);
+    const double turned = width % kLanes == 0 ? rows : double(width * tiling.rowResidues / kLanes);
+    const double pieces = tiling.rowResidues == 1 ? phases : turned;
+    return vectorCost(2 + (woven ? phases + pieces * double(itemsize) / 2 : 0), 2 * pixels / kFloatsPerCycle + weave);
 }
 
 // Cores that have enough to do to be worth starting.

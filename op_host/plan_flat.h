@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    static constexpr int64_t kMostBuffers = 4; // of the kernel
+    static constexpr int64_t kMostBuffers = 4;
 
     bool woven() const { return tiling_.residues > 1; }
     // Whether neighbouring taps have neighbouring residues, and their windows one pitch.

@@ -18,7 +18,6 @@ template <typename T> class Flat {
 public:
     using M = typename Element<T>::Moved;
     static constexpr uint32_t kPerBlock = Element<T>::kPerBlock;
-    static constexpr uint32_t kMostBuffers = 4;
 
     __aicore__ inline Flat(const FoldTiling &tiling, AscendC::TPipe &pipe, GM_ADDR col, GM_ADDR image)
         : tiling_(tiling), width_(tiling.axes[kWidth]), height_(tiling.axes[kHeight]), depth_(tiling.axes[kDepth]),
@@ -50,14 +49,12 @@ private:
     __aicore__ inline void defineInput()
     {
         const uint32_t buffers = tiling_.taps > 1 || tiling_.sheets > 1 ? tiling_.buffers : 0;
-        for (uint32_t buffer = 0; buffer < buffers; ++buffer) {
+        for (uint32_t buffer = 0; buffer < buffers; ++buffer) { // the queue hands them out in turn
             AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
             AscendC::Duplicate(input, static_cast<M>(0.0f), static_cast<int32_t>(tiling_.stage));
             input_.EnQue(input);
-            inputs_[buffer] = input_.template DeQue<M>();
-        }
-        for (uint32_t buffer = 0; buffer < buffers; ++buffer) {
-            input_.FreeTensor(inputs_[buffer]);
+            input = input_.template DeQue<M>();
+            input_.FreeTensor(input);
         }
     }
 
@@ -230,7 +227,6 @@ private:
     AscendC::TQue<AscendC::TPosition::VECOUT, 1> output_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> cast_;
     AscendC::LocalTensor<float> sum_;
-    AscendC::LocalTensor<M> inputs_[kMostBuffers];
     Range sheets_{0, 1}; // that the taps of one kernel depth reach
 };
 

@@ -44,26 +44,31 @@ __aicore__ inline void weaveRows(const FoldTiling &tiling, const AscendC::LocalT
         lanesToRows(weft[ry * tiling.phase * tiling.residues], phases[phase * tiling.phase], part, part,
                     tiling.residues, phase % tiling.residues);
     }
+    // Transposes are repeated along a row of whole sixteens; or down the rows, which are alike after one of each
+    // residue, where those are whole sixteens.
     const uint32_t width = tiling.residues * tiling.pitch;
     const uint32_t all = part * phasesOf(tiling);
+    const uint32_t period = width * tiling.rowResidues;
+    const bool along = width % kLanes == 0;
+    const bool down = !along && period % kLanes == 0;
+    const uint32_t apart = down ? period : kLanes;
+    const uint32_t repeats = along ? width / kLanes : down ? all / period : 1;
     uint32_t x = 0;
     uint32_t y = 0;
-    for (uint32_t done = 0; done < all;) {
+    for (uint32_t done = 0; done < (down ? period : all); done += along ? width : kLanes) {
         uint32_t pixels[kLanes]; // sixteen in a row, in `weft`
-        for (uint32_t i = 0, column = x, row = y; i < kLanes; ++i) {
-            pixels[i] = row % tiling.rowResidues * part * tiling.residues + row / tiling.rowResidues * width + column;
-            if (++column == width) {
-                column = 0;
-                ++row;
+        for (uint32_t i = 0; i < kLanes; ++i) {
+            pixels[i] = y % tiling.rowResidues * part * tiling.residues + y / tiling.rowResidues * width + x;
+            if (++x == width) {
+                x = 0;
+                ++y;
             }
         }
-        const uint32_t whole = (width - x) / kLanes; // times sixteen before the row ends
-        const uint32_t repeats = whole > 0 ? whole : 1;
-        pixelsToLanes(result[done], weft, all, pixels, repeats, 1);
-        done += repeats * kLanes;
-        for (x += repeats * kLanes; x >= width; x -= width) {
+        if (along && x > 0) {
+            x = 0;
             ++y;
         }
+        pixelsToLanes(result[done], weft, all, pixels, repeats, apart, down ? width : kLanes);
     }
 }
 

@@ -1,6 +1,8 @@
 // The tiling plan: which schedule a fold runs, how it is cut into tiles, and on how many cores.
 #pragma once
 
+#include <initializer_list>
+
 #include "plan_channels.h"
 #include "plan_flat.h"
 #include "plan_neighbours.h"
@@ -14,9 +16,13 @@ inline std::vector<Plan> col2imPlans(const Fold &fold, const Machine &machine)
 {
     std::vector<Plan> plans;
     plans.push_back(RowsPlan(fold, machine).best());
-    FlatPlan flat(fold, machine);
-    if (flat.possible()) {
-        plans.push_back(flat.best());
+    for (const bool together : {false, true}) {
+        for (const bool all : {false, true}) {
+            FlatPlan flat(fold, machine, together, all);
+            if (flat.possible()) {
+                plans.push_back(flat.best());
+            }
+        }
     }
     ChannelsPlan channels(fold, machine);
     if (channels.possible()) {

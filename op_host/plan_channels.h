@@ -59,6 +59,7 @@ private:
         tiling_.rows = static_cast<uint32_t>(rows);
         tiling_.taps = static_cast<uint32_t>(taps);
         tiling_.turned = tiling_.taps;
+        tiling_.lastTaps = static_cast<uint32_t>(tilesOf(taps, 3));
         tiling_.phase = static_cast<uint32_t>(rows * width_.length);
         tiling_.stage = static_cast<uint32_t>(lanePitch(taps * windowRows * width_.windows, size_));
         tiling_.pitch = static_cast<uint32_t>(lanePitch(rows * height_.residues * width_.pixels, size_));
@@ -68,7 +69,7 @@ private:
     {
         const bool isFloat = size_ == 4;
         const int64_t placed = isFloat && phases() == 1 ? 0 : tiling_.pitch * size_;
-        const int64_t cast = bfloat16_ ? int64_t(tiling_.phase) * 4 : 0;
+        const int64_t cast = bfloat16_ ? turnedPixels() * 4 : 0;
         return kLanes * ((2 * int64_t(tiling_.stage) + turnedPixels()) * size_ + (tiling_.phase * phases() + kLanes) * 4 + tiling_.pitch * size_ +
                          placed + cast) +
                kSlack;
@@ -128,14 +129,23 @@ private:
         setTile(rows, 1);
     }
 
-    // Whether so many taps can be loaded together: turned all at once, or else one by one.
+    // Whether so many taps can be loaded together: turned all at once, or else in as few parts as there is room for.
     bool fitsTogether(int64_t rows, int64_t taps)
     {
         setTile(rows, taps);
-        if (bytes() > machine_.ubBytes) {
-            tiling_.turned = 1;
+        for (int64_t parts = 1; parts <= taps && bytes() > machine_.ubBytes; ++parts) {
+            tiling_.turned = static_cast<uint32_t>(tilesOf(taps, parts));
         }
         return bytes() <= machine_.ubBytes;
+    }
+
+    // One load of so many taps.
+    double loadCost(int64_t taps) const
+    {
+        const double windows = double(std::min<int64_t>(tiling_.rows, height_.windows)) * double(width_.windows);
+        const double plane = tapsPerPixel(depth_) * double(height_.taps * width_.taps * height_.windows * width_.windows);
+        return moveCost(double(tilesOf(tiling_.planes, tiling_.groups)), double(taps) * windows * double(size_),
+                        plane * double(size_));
     }
 
     TileCost tileCost() const
@@ -146,15 +156,14 @@ private:
         const double bytes = static_cast<double>(size_);
         const double loads = taps / tiling_.taps;
         const double lanes = double(tilesOf(tiling_.planes, tiling_.groups));
-        const double run = tiling_.taps * windows * bytes;
-        const double load = moveCost(lanes, run, taps * double(height_.windows * width_.windows) * bytes);
+        const double load = loadCost(tiling_.taps);
         const double turns = taps / tiling_.turned;
         const double turn = kLanes * bytes / kTransposedPerCycle; // cycles for one pixel
         const double added = kLanes * taps * windows * (bfloat16_ ? 2 : 1) / kFloatsPerCycle;
         const double rows = double(tiling_.rows);
         const double adds = width_.windows == width_.length ? 2 : rows;
         const double places = phases() == 1 ? 1 : rows * double(phases());
-        return {loads * load, 2 * load, moveCost(lanes, pixels * bytes, double(height_.pixels * width_.pixels) * bytes),
+        return {loads * load, load, 2, moveCost(lanes, pixels * bytes, double(height_.pixels * width_.pixels) * bytes),
                 vectorCost(turns + taps * adds, taps * windows * turn + added),
                 vectorCost(3 + places, pixels * turn + 2 * kLanes * pixels / kFloatsPerCycle)};
     }

@@ -7,9 +7,10 @@ namespace col2im {
 
 class FlatPlan {
 public:
-    FlatPlan(const Fold &fold, const Machine &machine)
-        : tiling_(foldTiling(fold)), machine_(machine), size_(fold.itemsize), bfloat16_(fold.bfloat16),
-          depth_(tiling_.axes[kDepth]), height_(tiling_.axes[kHeight]), width_(tiling_.axes[kWidth]),
+    // With neighbouring taps loaded together or one by one; with tiles of all row residues or of one.
+    FlatPlan(const Fold &fold, const Machine &machine, bool together, bool all)
+        : tiling_(foldTiling(fold)), machine_(machine), together_(together), all_(all), size_(fold.itemsize),
+          bfloat16_(fold.bfloat16), depth_(tiling_.axes[kDepth]), height_(tiling_.axes[kHeight]), width_(tiling_.axes[kWidth]),
           perBlock_(kBlock / size_)
     {
         const int64_t most = 64; // taps that are looked at
@@ -32,10 +33,12 @@ public:
     bool possible()
     {
         tiling_.residues = static_cast<uint32_t>(std::min(width_.residues, kMaxWoven));
+        tiling_.rowResidues = static_cast<uint32_t>(all_ ? height_.stride : 1);
         const bool same = width_.windows == width_.length && width_.residues == width_.stride &&
                           width_.stride <= kMaxWoven;
         if (!same || !(woven() || oneRun() || alignedRows()) || width_.length > machine_.ubBytes ||
-            !fitsGap(Wide(height_.stride) * width_.pixels * size_)) {
+            !fitsGap(Wide(height_.stride) * width_.pixels * size_) || (together_ && !neighbours()) ||
+            (all_ && !wholeResidues())) {
             return false;
         }
         tiling_.columns = static_cast<uint32_t>(width_.length);
@@ -43,23 +46,33 @@ public:
         tiling_.pitch = tiling_.columns;
         tiling_.rowPitch = static_cast<uint32_t>(padded() ? roundUp(tiling_.pitch * tiling_.residues, kLanes)
                                                           : tiling_.pitch * tiling_.residues);
-        return cut(1, 1, sheetsInStack(tiling_));
+        return cut(together_ ? std::min<int64_t>(tiling_.residues, width_.taps) : 1, 1, sheetsInStack(tiling_));
     }
 
     Plan best()
     {
-        bestOf(1);
-        const bool neighbours = width_.stepQ == 0 && width_.stepR == 1 && woven();
-        if (neighbours && fitsGap(Wide(size_) * width_.windows * height_.windows * depth_.windows)) {
-            bestOf(std::min<int64_t>(tiling_.residues, width_.taps));
-        }
+        bestOf(together_ ? std::min<int64_t>(tiling_.residues, width_.taps) : 1);
         return best_;
     }
 
 private:
+    static constexpr int64_t kMostBuffers = 4;
+
     bool woven() const { return tiling_.residues > 1; }
+    // Whether neighbouring taps have neighbouring residues, and their windows one pitch.
+    bool neighbours() const
+    {
+        return width_.stepQ == 0 && width_.stepR == 1 && woven() &&
+               fitsGap(Wide(size_) * width_.windows * height_.windows * depth_.windows);
+    }
+    // Whether every residue of rows and columns has the same pixels, so that a tile can be whole image rows.
+    bool wholeResidues() const
+    {
+        return woven() && height_.stride > 1 && height_.stride <= kMaxWoven &&
+               width_.length * width_.stride == width_.pixels && height_.length * height_.stride == height_.pixels;
+    }
     // Whether the tile's rows are one run of the image.
-    bool oneRun() const { return height_.stride == 1 && width_.length * width_.stride == width_.pixels; }
+    bool oneRun() const { return height_.stride == tiling_.rowResidues && width_.length * width_.stride == width_.pixels; }
     // Whether the result's rows begin with a block in UB, one behind the other.
     bool alignedRows() const { return width_.length * width_.stride % perBlock_ == 0; }
     // Whether the weaving has to give every row a place of its own.
@@ -75,9 +88,19 @@ private:
         return places;
     }
 
+    int64_t phases() const { return int64_t(tiling_.residues) * tiling_.rowResidues; }
+    int64_t rowResidueTiles() const { return tiling_.rowResidues > 1 ? 1 : height_.residues; }
+
     // What a phase is a multiple of: sixteen lanes of blocks, or of as many rows as are whole blocks.
     int64_t phaseUnit() const
     {
+        if (tiling_.rowResidues > 1) {
+            int64_t rows = 1;
+            while (rows * width_.length % kLanes != 0) {
+                rows *= 2;
+            }
+            return kLanes * rows * width_.length;
+        }
         return padded() ? kLanes * seamPlaces() * width_.length : woven() ? kWovenUnit : kBlock;
     }
 
@@ -98,7 +121,7 @@ private:
         if (!stacks()) {
             return;
         }
-        const int64_t each = height_.residues * (tiling_.planes * depth_.pixels / stack); // tiles for each group
+        const int64_t each = rowResidueTiles() * (tiling_.planes * depth_.pixels / stack); // tiles for each group
         for (int64_t sheets = 2; sheets <= stack && cut(taps, height_.length, tilesOf(stack, sheets)); ++sheets) {
             const int64_t turns = tilesOf(tilesOf(stack, sheets) * each, machine_.cores);
             cut(taps, height_.length, std::min(stack, turns * machine_.cores / each));
@@ -119,10 +142,14 @@ private:
         tiling.groups = groups;
         tiling.phase = static_cast<uint32_t>(roundUp(sheets * rows * tiling.pitch, phaseUnit()));
         tiling.stage = static_cast<uint32_t>(taps * tiling.phase + kSlack / size_);
+        tiling.buffers = 2;
         if (bytes() > machine_.ubBytes) {
             return false;
         }
-        tiling.units = tiling.planes * depth_.pixels / sheetsInStack(tiling) * groups * height_.residues *
+        while (tiling.buffers < kMostBuffers && bytes() + int64_t(tiling.stage) * size_ <= machine_.ubBytes) {
+            ++tiling.buffers; // a long ending of a tile has more loads to hide behind
+        }
+        tiling.units = tiling.planes * depth_.pixels / sheetsInStack(tiling) * groups * rowResidueTiles() *
                        tilesOf(height_.length, rows);
         const int64_t cores = std::min({machine_.cores, tiling.units, worthwhileCores(tiling, size_)});
         const int64_t tiles = tilesOf(tiling.units, cores);
@@ -135,33 +162,36 @@ private:
 
     int64_t bytes() const
     {
-        const int64_t pixels = int64_t(tiling_.phase) * tiling_.residues;
+        const int64_t pixels = int64_t(tiling_.phase) * phases();
         const int64_t result = padded() ? int64_t(tiling_.phase) / tiling_.pitch * tiling_.rowPitch : pixels;
         const int64_t sums = size_ == 4 && !woven() ? 0 : 4 * (pixels + kLanes * kLanes);
         const int64_t other = woven() ? size_ * (pixels + kLanes * kLanes) : 0;
-        return int64_t(tiling_.stage) * (2 * size_ + (bfloat16_ ? 4 : 0)) + 2 * result * size_ + sums + other + kSlack;
+        return int64_t(tiling_.stage) * (tiling_.buffers * size_ + (bfloat16_ ? 4 : 0)) + 2 * result * size_ + sums + other + kSlack;
     }
 
     TileCost tileCost(int64_t tiles) const
     {
         // Of the busiest core, on average.
-        const double groups = std::max<double>(1, std::floor(double(tiles) / double(height_.residues)));
+        const double groups = std::max<double>(1, std::floor(double(tiles) / double(rowResidueTiles())));
         const double sheets = tiling_.sheets == 1 ? 1 : std::ceil(double(sheetsInStack(tiling_)) * groups /
                                                                   double(tiling_.groups)) / groups;
         const double rows = tiling_.rows;
         const double bytes = static_cast<double>(size_);
-        const double taps = tapsPerPixel(depth_) * rowTaps(height_, tiles) * double(width_.taps);
+        const double high = tiling_.rowResidues > 1 ? tapsPerPixel(height_) * double(height_.stride)
+                                                    : rowTaps(height_, tiles);
+        const double taps = tapsPerPixel(depth_) * high * double(width_.taps);
         const double loads = taps * (tiling_.taps > 1 ? runs_ : 1);
         const double together = taps / loads;
         const double plane = double(depth_.windows * height_.windows * width_.windows) * bytes;
         const double run = rows * double(width_.windows) * bytes;
-        const double load = depth_.pixels > 1 ? moveCost(together, sheets * run, plane)
+        const double most = tiling_.sheets;
+        const double load = depth_.pixels > 1 ? sheets / most * moveCost(together, most * run, plane)
                                               : sheets * moveCost(together, run, plane);
         const double image = double(width_.pixels) * bytes;
         const bool joined = oneRun();
-        const double store = joined ? moveCost(1, sheets * rows * image, 0)
+        const double store = joined ? sheets / most * moveCost(1, most * rows * image * tiling_.rowResidues, 0)
                                     : sheets * moveCost(rows, image, image * double(height_.stride));
-        return {loads * load, 2 * load, store, addCost(taps, loads, sheets), finishCost(tiling_, size_)};
+        return {loads * load, load, double(tiling_.buffers), store, addCost(taps, loads, sheets), finishCost(tiling_, size_)};
     }
 
     // The vector instructions that add so many taps.
@@ -181,6 +211,8 @@ private:
 
     FoldTiling tiling_;
     const Machine machine_;
+    const bool together_;
+    const bool all_;
     const int64_t size_;
     const bool bfloat16_;
     const AxisTiling &depth_;

@@ -65,6 +65,7 @@ private:
         tiling.pitch = tiling.columns;
         tiling.groups = sheetsInStack(tiling);
         tiling.sheets = 1;
+        tiling.rowResidues = 1;
         tiling.rowPitch = tiling.pitch * tiling.residues;
         tiling.phase = static_cast<uint32_t>(pixels);
         tiling.stage = static_cast<uint32_t>(lanePitch(windows, size_));
@@ -105,7 +106,7 @@ private:
         const double perRow = tiling_.columnTiles > 1 || width_.windows == width_.length ? 1 : rows;
         const double add = vectorCost(1 + perRow * (bfloat16_ ? 2 : 1), turn + adds);
         const double finish = vectorCost(2, 2 * kLanes * rows * tiling_.columns / kFloatsPerCycle);
-        return {loads * load, 2 * load, store, loads * add + (blocks - 1) * finish, finish};
+        return {loads * load, load, 2, store, loads * add + (blocks - 1) * finish, finish};
     }
 
     FoldTiling tiling_;

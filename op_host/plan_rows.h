@@ -18,6 +18,7 @@ public:
         tiling_.residues = static_cast<uint32_t>(std::min(width_.residues, std::min(width_.stride, kMaxWoven)));
         tiling_.groups = sheetsInStack(tiling_);
         tiling_.sheets = 1;
+        tiling_.rowResidues = 1;
         tiling_.taps = 1;
         const int64_t perBlock = kBlock / size_;
         const int64_t most = mostPhase();
@@ -81,10 +82,12 @@ private:
         const double rows = tiling_.rows;
         const double columns = static_cast<double>(std::min<int64_t>(tiling_.columns, width_.windows));
         const double bytes = static_cast<double>(size_);
-        const double load = moveCost(rows, columns * bytes, double(width_.windows) * bytes);
+        // Shifted rows are cut, so that they do not follow each other.
+        const double cut = width_.taps > 1 ? bytes : 0;
+        const double load = moveCost(rows, columns * bytes - cut, double(width_.windows) * bytes);
         const double elements = rows * tiling_.pitch;
         const double add = vectorCost((bfloat16_ ? 2 : 1) * rows, (bfloat16_ ? 2 : 1) * elements / kFloatsPerCycle);
-        return {loads * load, 2 * load, storeCost(rows, columns, bytes), loads * add, finishCost(tiling_, size_)};
+        return {loads * load, load, 2, storeCost(rows, columns, bytes), loads * add, finishCost(tiling_, size_)};
     }
 
     double storeCost(double rows, double columns, double bytes) const

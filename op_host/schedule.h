@@ -24,7 +24,6 @@ struct Plan {
 
 constexpr int64_t kBlock = 32; // bytes, what UB addresses are aligned to
 constexpr int64_t kSlack = 512; // bytes of a buffer that are read or masked beyond its last element
-constexpr int64_t kLanes = 16; // rows of a transpose
 constexpr int64_t kMaxTiles = 512; // along the rows, that are compared
 constexpr int64_t kMaxRuns = 4095; // of one move
 constexpr int64_t kMaxGap = UINT32_MAX; // bytes in global memory between the runs of one move

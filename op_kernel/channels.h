@@ -15,6 +15,7 @@ namespace col2im {
 template <typename T> class Channels {
 public:
     using M = typename Element<T>::Moved;
+    using Added = std::conditional_t<Element<T>::kNeedsCast, float, M>; // what is added to the sums
     static constexpr uint32_t kPerBlock = Element<T>::kPerBlock;
 
     __aicore__ inline Channels(const FoldTiling &tiling, AscendC::TPipe &pipe, GM_ADDR col, GM_ADDR image)
@@ -33,7 +34,7 @@ public:
             pipe.InitBuffer(placed_, kLanes * tiling.pitch * sizeof(M));
         }
         if constexpr (Element<T>::kNeedsCast) {
-            pipe.InitBuffer(cast_, kLanes * tiling.phase * sizeof(float));
+            pipe.InitBuffer(cast_, kLanes * turnedPixels() * sizeof(float));
         }
     }
 
@@ -41,12 +42,17 @@ public:
     {
         const Range units = unitsOfThisCore(tiling_.units);
         sum_ = sums_.template Get<float>();
-        pixels_ = turned_.template Get<M>();
+        turnedPixels_ = turned_.template Get<M>();
+        if constexpr (Element<T>::kNeedsCast) {
+            pixels_ = cast_.template Get<float>();
+        } else {
+            pixels_ = turnedPixels_;
+        }
         for (int64_t unit = units.begin; unit < units.end; ++unit) {
             locate(unit);
             AscendC::Duplicate(sum_, 0.0f, static_cast<int32_t>(kLanes * sumPixels()));
             if (tiling_.taps > 1) {
-                addWholePlanes();
+                addWholePlanes(unit + 1 == units.end);
             } else {
                 addTapByTap();
             }
@@ -81,8 +87,15 @@ private:
         lanes_ = planes.size();
     }
 
+    // Taps to load together from tap `k` on. A core's last load is short: what is left to do then is not hidden.
+    __aicore__ inline int64_t together(int64_t k, bool lastTile) const
+    {
+        const int64_t left = height_.taps * width_.taps - k;
+        return lastTile && left <= tiling_.taps && left > tiling_.lastTaps ? left - tiling_.lastTaps : tiling_.taps;
+    }
+
     // The tile holds all windows of its planes: several taps are one contiguous run, loaded together.
-    __aicore__ inline void addWholePlanes()
+    __aicore__ inline void addWholePlanes(bool lastTile)
     {
         const int64_t windows = height_.windows * width_.windows;
         const int64_t taps = height_.taps * width_.taps;
@@ -96,7 +109,7 @@ private:
                     if (!loaded.empty()) {
                         input_.FreeTensor(input);
                     }
-                    loaded = intersect({k, k + tiling_.taps}, {0, taps});
+                    loaded = intersect({k, k + together(k, lastTile)}, {0, taps});
                     input = load((plane_ * taps + k) * windows, loaded.size() * windows);
                 }
                 if (k >= turned.end) {
@@ -155,8 +168,12 @@ private:
     __aicore__ inline void turn(const AscendC::LocalTensor<M> &input, int64_t begin, int64_t length)
     {
         first_ = static_cast<uint32_t>(begin % kPerBlock);
-        lanesToRows(pixels_, input[static_cast<uint32_t>(begin) - first_], tiling_.stage,
-                    static_cast<uint32_t>(length) + first_);
+        const uint32_t pixels = static_cast<uint32_t>(length) + first_;
+        lanesToRows(turnedPixels_, input[static_cast<uint32_t>(begin) - first_], tiling_.stage, pixels);
+        if constexpr (Element<T>::kNeedsCast) {
+            AscendC::Cast(pixels_, turnedPixels_.template ReinterpretCast<T>(), AscendC::RoundMode::CAST_NONE,
+                          static_cast<int32_t>(pixels * kLanes));
+        }
     }
 
     __aicore__ inline static int64_t tapsOf(const AxisTiling &axis) { return axis.taps * axis.windows; }
@@ -190,31 +207,33 @@ private:
 
     __aicore__ inline void addRun(uint32_t target, uint32_t source, uint32_t count)
     {
-        AscendC::LocalTensor<float> cast;
+        const AscendC::LocalTensor<float> sum = sum_[target * kLanes];
+        const int32_t elements = static_cast<int32_t>(count * kLanes);
         if constexpr (Element<T>::kNeedsCast) {
-            cast = cast_.template Get<float>();
+            AscendC::Add(sum, sum, pixels_[source * kLanes], elements);
+        } else {
+            accumulate<T>(sum, pixels_[source * kLanes], AscendC::LocalTensor<float>(), elements);
         }
-        accumulate<T>(sum_[target * kLanes], pixels_[source * kLanes], cast, static_cast<int32_t>(count * kLanes));
     }
 
     // Zero `seams` spans of `span` pixels, the first at `first`, one window row apart.
     __aicore__ inline void zeroSeams(uint32_t first, uint32_t span, uint32_t seams)
     {
         const uint32_t windows = static_cast<uint32_t>(width_.windows);
-        const uint32_t stride = windows * kRowBlocks<M>;
+        const uint32_t stride = windows * kRowBlocks<Added>;
         if (span == 0) {
             return;
         }
-        if (span * kLanes * sizeof(M) > kVectorBytes || stride > kMaxRepeat) {
+        if (span * kLanes * sizeof(Added) > kVectorBytes || stride > kMaxRepeat) {
             for (uint32_t seam = 0; seam < seams; ++seam) {
-                AscendC::Duplicate(pixels_[(first + seam * windows) * kLanes], static_cast<M>(0.0f),
+                AscendC::Duplicate(pixels_[(first + seam * windows) * kLanes], static_cast<Added>(0.0f),
                                    static_cast<int32_t>(span * kLanes));
             }
             return;
         }
         for (uint32_t done = 0; done < seams; done += kMaxRepeat) {
             const uint32_t now = seams - done < kMaxRepeat ? seams - done : kMaxRepeat;
-            AscendC::Duplicate(pixels_[(first + done * windows) * kLanes], static_cast<M>(0.0f),
+            AscendC::Duplicate(pixels_[(first + done * windows) * kLanes], static_cast<Added>(0.0f),
                                static_cast<uint64_t>(span * kLanes), static_cast<uint8_t>(now), 1,
                                static_cast<uint8_t>(now > 1 ? stride : 0));
         }
@@ -280,7 +299,8 @@ private:
     AscendC::TBuf<AscendC::TPosition::VECCALC> placed_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> cast_;
     AscendC::LocalTensor<float> sum_;
-    AscendC::LocalTensor<M> pixels_;
+    AscendC::LocalTensor<M> turnedPixels_;
+    AscendC::LocalTensor<Added> pixels_;
     Range rows_{0, 0};
     int64_t z_ = 0;
     int64_t plane_ = 0;

@@ -2,10 +2,10 @@
 // `col`, and so do a tile's rows. A tap is one contiguous run, shifted while it is loaded, and one vector instruction;
 // the columns that wrap into a neighbouring row are zeroed.
 //
-// A tile is some image rows of one sheet (a plane at one depth), of one row residue; or the rows of several sheets, one
-// behind the other: neighbouring planes, or neighbouring depths of one plane, whose windows are one run as well. With a
-// stride, neighbouring taps of a row reach neighbouring column residues in the same way: several are loaded together,
-// each into its phase's place.
+// A tile is some image rows of one sheet (a plane at one depth), of one row residue or of all; or the rows of several
+// sheets, one behind the other: neighbouring planes, or neighbouring depths of one plane, whose windows are one run as
+// well. With a stride, neighbouring taps of a row reach neighbouring column residues in the same way: several are loaded
+// together, each into its phase's place.
 #pragma once
 
 #include "row_tile.h"
@@ -25,7 +25,7 @@ public:
     {
         col_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(col));
         image_.SetGlobalBuffer(reinterpret_cast<__gm__ M *>(image));
-        pipe.InitBuffer(input_, 2, tiling.stage * sizeof(M));
+        pipe.InitBuffer(input_, tiling.buffers, tiling.stage * sizeof(M));
         pipe.InitBuffer(output_, 2, Loom<T>::resultSize(tiling) * sizeof(M));
         if constexpr (Element<T>::kNeedsCast) {
             pipe.InitBuffer(cast_, tiling.stage * sizeof(float));
@@ -48,15 +48,13 @@ private:
     // Where several runs are added at once, so is what lies between them: define it.
     __aicore__ inline void defineInput()
     {
-        const uint32_t buffers = tiling_.taps > 1 || tiling_.sheets > 1 ? 2 : 0;
-        for (uint32_t buffer = 0; buffer < buffers; ++buffer) {
+        const uint32_t buffers = tiling_.taps > 1 || tiling_.sheets > 1 ? tiling_.buffers : 0;
+        for (uint32_t buffer = 0; buffer < buffers; ++buffer) { // the queue hands them out in turn
             AscendC::LocalTensor<M> input = input_.template AllocTensor<M>();
             AscendC::Duplicate(input, static_cast<M>(0.0f), static_cast<int32_t>(tiling_.stage));
             input_.EnQue(input);
-            inputs_[buffer] = input_.template DeQue<M>();
-        }
-        for (uint32_t buffer = 0; buffer < buffers; ++buffer) {
-            input_.FreeTensor(inputs_[buffer]);
+            input = input_.template DeQue<M>();
+            input_.FreeTensor(input);
         }
     }
 
@@ -64,7 +62,7 @@ private:
     {
         AscendC::LocalTensor<M> result = output_.template AllocTensor<M>();
         sum_ = loom_.sums(result);
-        AscendC::Duplicate(sum_, 0.0f, static_cast<int32_t>(tiling_.phase * tiling_.residues));
+        AscendC::Duplicate(sum_, 0.0f, static_cast<int32_t>(tiling_.phase * phasesOf(tiling_)));
         const int64_t tz = tile_.z / depth_.stride;
         for (Tap deep(depth_); deep.valid(); deep.next()) {
             // Depths are stacked only where the stride is one; planes have the same depth.
@@ -96,7 +94,8 @@ private:
     {
         for (Tap high(height_); high.valid(); high.next()) {
             const Range rows = high.reach(tile_.rows);
-            if (high.r() != tile_.rowResidue || rows.empty()) {
+            const int64_t residue = high.r() - tile_.rowResidue;
+            if (residue < 0 || residue >= tiling_.rowResidues || rows.empty()) {
                 continue;
             }
             const int64_t taps = ((tile_.plane * depth_.taps + k) * height_.taps + high.k()) * width_.taps;
@@ -108,7 +107,8 @@ private:
                 const int64_t row = ((taps + wide.k()) * depth_.windows + windowDepth) * height_.windows +
                                     rows.begin - high.q();
                 const Group group{row * width_.windows, togetherFrom(wide),
-                                  static_cast<uint32_t>(wide.r()) * tiling_.phase, wide.q()};
+                                  static_cast<uint32_t>(residue * tiling_.residues + wide.r()) * tiling_.phase,
+                                  wide.q()};
                 add(group, {rows.begin - tile_.rows.begin, rows.end - tile_.rows.begin});
                 wide.skip(group.taps);
             }
@@ -227,7 +227,6 @@ private:
     AscendC::TQue<AscendC::TPosition::VECOUT, 1> output_;
     AscendC::TBuf<AscendC::TPosition::VECCALC> cast_;
     AscendC::LocalTensor<float> sum_;
-    AscendC::LocalTensor<M> inputs_[2];
     Range sheets_{0, 1}; // that the taps of one kernel depth reach
 };
 

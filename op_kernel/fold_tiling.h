@@ -40,11 +40,14 @@ struct FoldTiling {
     uint32_t stage; // elements of one input buffer
     uint32_t taps; // loaded together
     uint32_t rowPitch; // elements from row to row of the result in UB
+    uint32_t rowResidues; // per tile: one or all
+    uint32_t lastTaps; // loaded together at the very end of a core's work
     uint32_t turned; // taps, of those loaded together, that are transposed together
     uint32_t sheets; // at most, of a tile
+    uint32_t buffers; // for inputs
 };
 
 static_assert(sizeof(AxisTiling) == 96, "the host and the device agree on AxisTiling");
-static_assert(sizeof(FoldTiling) == 360, "the host and the device agree on FoldTiling");
+static_assert(sizeof(FoldTiling) == 376, "the host and the device agree on FoldTiling");
 
 } // namespace col2im

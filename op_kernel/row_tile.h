@@ -6,7 +6,7 @@
 
 namespace col2im {
 
-// Some image rows of one row residue; of each row some t, and some column residues. They are those of one sheet, which
+// Some image rows of one row residue, or of all; of each row some t, and some column residues. They are those of one sheet, which
 // is one plane at one depth, or those of several: of neighbouring planes of one depth, or of depths of one plane.
 class RowTile {
 public:
@@ -24,8 +24,9 @@ public:
         const int64_t residueTiles = (width_.residues + tiling_.residues - 1) / tiling_.residues;
         firstResidue = unit % residueTiles * tiling_.residues;
         unit /= residueTiles;
-        rowResidue = unit % height_.residues;
-        unit /= height_.residues;
+        const int64_t rowResidues = tiling_.rowResidues > 1 ? 1 : height_.residues;
+        rowResidue = unit % rowResidues;
+        unit /= rowResidues;
         const int64_t rowTiles = (height_.length + tiling_.rows - 1) / tiling_.rows;
         const int64_t row = unit % rowTiles * tiling_.rows;
         unit /= rowTiles;
@@ -43,17 +44,17 @@ public:
     template <typename M>
     __aicore__ inline void store(const AscendC::GlobalTensor<M> &image, const AscendC::LocalTensor<M> &result) const
     {
-        const int64_t pitch = tiling_.rowPitch;
         const int64_t sheet = height_.pixels * width_.pixels;
         const int64_t first = (plane * depth_.pixels + z) * sheet;
         const int64_t row = first + (rows.begin * height_.stride + rowResidue) * width_.pixels;
-        if (tiling_.residues == width_.stride && height_.stride == 1 && pitch == width_.pixels &&
-            rows.size() == height_.pixels) { // whole sheets, one behind the other
-            storeRuns(image[first], result, 1, sheets * sheet, 0, 0);
+        const bool whole = columns.size() * width_.stride == width_.pixels && tiling_.residues == width_.stride;
+        if (whole && tiling_.rowPitch == width_.pixels && tiling_.rowResidues == height_.stride) {
+            // Rows follow each other on both sides, and so do sheets.
+            storeRuns(image[row], result, 1, sheets * rows.size() * height_.stride * width_.pixels, 0, 0);
             return;
         }
         for (int64_t i = 0; i < sheets; ++i) {
-            storeSheet(image, row + i * sheet, result[static_cast<uint32_t>(i * rows.size() * pitch)]);
+            storeSheet(image, row + i * sheet, result[static_cast<uint32_t>(i * rows.size() * tiling_.rowPitch)]);
         }
     }
 
@@ -82,11 +83,7 @@ private:
         const int64_t begin = columns.begin * width_.stride;
         const int64_t all = width_.pixels - begin;
         const int64_t length = columns.size() * width_.stride < all ? columns.size() * width_.stride : all;
-        if (length == pitch && length == imagePitch) { // rows follow each other on both sides
-            storeRuns(image[row], result, 1, rows.size() * length, 0, 0);
-        } else {
-            storeRuns(image[row + begin], result, rows.size(), length, pitch, imagePitch);
-        }
+        storeRuns(image[row + begin], result, rows.size(), length, pitch, imagePitch);
     }
 
     // Store one row of a tile that holds some of the column residues: a run for every t.

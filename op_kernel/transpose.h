@@ -50,23 +50,36 @@ __aicore__ inline void lanesToRows(const AscendC::LocalTensor<M> &rows, const As
                            kPerBlock * step * kRowBlocks<M>, 1);
 }
 
-// runs[lane * pitch + c] = rows[c * step + first][lane] for 0 <= c < columns, rounded up to a multiple of 16.
+// runs[lane * pitch + c] = rows[pixels[c]][lane] for 0 <= c < 16; and, `repeats` times in all, the same for c that are
+// `apart` further on (a multiple of 16) and pixels that are `pixelsApart`.
 template <typename M>
-__aicore__ inline void rowsToLanes(const AscendC::LocalTensor<M> &runs, const AscendC::LocalTensor<M> &rows,
-                                   uint32_t pitch, uint32_t columns, uint32_t step = 1, uint32_t first = 0)
+__aicore__ inline void pixelsToLanes(const AscendC::LocalTensor<M> &runs, const AscendC::LocalTensor<M> &rows,
+                                     uint32_t pitch, const uint32_t (&pixels)[kLanes], uint32_t repeats,
+                                     uint32_t apart, uint32_t pixelsApart)
 {
     constexpr uint32_t kPerBlock = kBlockBytes / sizeof(M);
     for (uint32_t part = 0; part < kRowBlocks<M>; ++part) { // 32-bit types: low lanes, then high lanes
         uint64_t source[kLanes];
         uint64_t target[kLanes];
         for (uint32_t i = 0; i < kLanes; ++i) {
-            source[i] = addressOf(rows, (i * step + first) * kLanes + part * kPerBlock);
+            source[i] = addressOf(rows, pixels[i] * kLanes + part * kPerBlock);
             const uint32_t lane = part * kPerBlock + i / kRowBlocks<M>;
             target[i] = addressOf(runs, lane * pitch + i % kRowBlocks<M> * kPerBlock);
         }
-        transposeRepeatedly<M>(target, source, (columns + kLanes - 1) / kLanes, kRowBlocks<M>,
-                               kLanes * step * kRowBlocks<M>);
+        transposeRepeatedly<M>(target, source, repeats, apart / kPerBlock, pixelsApart * kRowBlocks<M>);
     }
+}
+
+// runs[lane * pitch + c] = rows[c * step + first][lane] for 0 <= c < columns, rounded up to a multiple of 16.
+template <typename M>
+__aicore__ inline void rowsToLanes(const AscendC::LocalTensor<M> &runs, const AscendC::LocalTensor<M> &rows,
+                                   uint32_t pitch, uint32_t columns, uint32_t step = 1, uint32_t first = 0)
+{
+    uint32_t pixels[kLanes];
+    for (uint32_t i = 0; i < kLanes; ++i) {
+        pixels[i] = i * step + first;
+    }
+    pixelsToLanes(runs, rows, pitch, pixels, (columns + kLanes - 1) / kLanes, kLanes, kLanes * step);
 }
 
 } // namespace col2im

@@ -11,11 +11,11 @@ from .cases import case
 from .harness import DTYPES, MACHINES, Case, Npu, Plan
 
 AXIS_BYTES = 96
-HEAD = struct.Struct("<4q10I")
+HEAD = struct.Struct("<4q13I4x")
 FIELDS = (
     *("planes", "groups", "units", "column_tiles"),
     *("rows", "columns", "residues", "pitch", "phase", "stage", "taps", "row_pitch"),
-    *("turned", "sheets"),
+    *("row_residues", "last_taps", "turned", "sheets", "buffers"),
 )
 
 
@@ -26,7 +26,7 @@ def fields(plan: Plan) -> dict[str, int]:
 
 def test_the_tiling_is_small(npu: Npu) -> None:
     plan = npu.plan(cases.scaled("conv_grad"), "float16", MACHINES["910B1"])
-    assert len(plan.tiling) == 3 * AXIS_BYTES + HEAD.size == 360
+    assert len(plan.tiling) == 3 * AXIS_BYTES + HEAD.size == 376
 
 
 @pytest.mark.parametrize("name", cases.WORKLOADS)
@@ -70,6 +70,7 @@ def test_column_matrices_beyond_2_to_the_32(npu: Npu, name: str, product: str) -
     for plan in npu.plans(large, "float16", MACHINES[product]):
         tile = fields(plan)
         pixels = tile["rows"] * tile["columns"] * tile["residues"] * tile["sheets"]
+        pixels *= tile["row_residues"]
         assert tile["units"] > 0
         assert tile["planes"] == large.N * large.C
         if plan.key in (1, 2, 4):

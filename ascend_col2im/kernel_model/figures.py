@@ -27,7 +27,8 @@ class Figure:
     Attributes
     ----------
     traffic : bytes moved over bytes compulsory
-    floor_us : the compulsory bytes at the chip's bandwidth
+    floor_us : the compulsory bytes at the chip's bandwidth, or the compulsory additions on all its
+        vector lanes, whichever takes longer
     time_us : per assumption on bursts, without launch cost and scalar work
     balance : mean busy time of the cores over that of the busiest, "opt"
     share : busy time of each pipe over that of the cores, "opt"

@@ -131,6 +131,7 @@ class Kernels:
                 tiling=plan.tiling,
                 tiling_key=plan.key,
                 compulsory_bytes=(math.prod(source) + math.prod(target)) * item,
+                compulsory_additions=math.prod(source) if op == "col2im" else 0,
                 check=False,
                 record=True,
                 trace=trace,

@@ -69,7 +69,8 @@ def test_a_toolkit_that_is_not_there_or_of_another_kind() -> None:
 
 def _no_toolkit() -> None:
     toolkit = npu_checks.toolkit()
-    assert (toolkit.state, toolkit.found[:24]) == ("warn", "ASCEND_HOME_PATH is /gon")
+    assert toolkit.state == "warn"
+    assert toolkit.found.startswith("ASCEND_HOME_PATH is '/gone': there is no such directory")
     assert toolkit.cure == "source set_env.sh of the CANN that is installed"
     os.environ["ASCEND_HOME_PATH"] = str(installation())
     os.environ["ASCEND_OPP_PATH"] = "/other/opp"

@@ -166,7 +166,8 @@ private:
         const int64_t result = padded() ? int64_t(tiling_.phase) / tiling_.pitch * tiling_.rowPitch : pixels;
         const int64_t sums = size_ == 4 && !woven() ? 0 : 4 * (pixels + kLanes * kLanes);
         const int64_t other = woven() ? size_ * (pixels + kLanes * kLanes) : 0;
-        return int64_t(tiling_.stage) * (tiling_.buffers * size_ + (bfloat16_ ? 4 : 0)) + 2 * result * size_ + sums + other + kSlack;
+        const bool cast = bfloat16_ && !(woven() && phases() * size_ >= int64_t(tiling_.taps) * 4);
+        return int64_t(tiling_.stage) * (tiling_.buffers * size_ + (cast ? 4 : 0)) + 2 * result * size_ + sums + other + kSlack;
     }
 
     TileCost tileCost(int64_t tiles) const

@@ -4,8 +4,8 @@
 //
 // A tile is some image rows of one sheet (a plane at one depth), of one row residue or of all; or the rows of several
 // sheets, one behind the other: neighbouring planes, or neighbouring depths of one plane, whose windows are one run as
-// well. With a stride, neighbouring taps of a row reach neighbouring column residues in the same way: several are loaded
-// together, each into its phase's place.
+// well. With a stride, neighbouring taps of a row reach neighbouring column residues in the same way: several are
+// loaded together, each into its phase's place.
 #pragma once
 
 #include "row_tile.h"

@@ -21,7 +21,7 @@ struct RunRate {
 constexpr RunRate kRunRates[] = {{128, 0.806}, {2048, 0.875}, {16384, 1}};
 constexpr double kLineBytes = 128;
 constexpr double kUnalignedShare = 0.784; // rows of 12287 half instead of 12288, same sample
-constexpr double kPublished = 0.75; // how far the published rates are trusted against the worst, an assumption
+constexpr double kPublished = 0.75; // how far the published rates are trusted, against the worst: an assumption
 constexpr double kCycleBytes = 18; // one vector core's share of the memory's rate, per cycle
 constexpr double kMoveCycles = 20;
 // Vector instructions (table of vector throughput; sample bank_conflict_ub): 64 floats or 256 bytes of a transpose a
@@ -44,8 +44,8 @@ inline double runShare(double bytes)
     return share;
 }
 
-// One move of so many runs of so many bytes, `pitch` apart in global memory. Whether runs that follow each other are one
-// to the memory, and what a run costs beside its bytes, is not published: a place between two ends is taken. At
+// One move of so many runs of so many bytes, `pitch` apart in global memory. Whether runs that follow each other are
+// one to the memory, and what a run costs beside its bytes, is not published: a place between two ends is taken. At
 // one, runs have the rates above; at the other each pays whole lines, and the loss where it is not whole blocks.
 inline double moveCost(double runs, double bytes, double pitch)
 {

@@ -70,7 +70,8 @@ private:
         const bool isFloat = size_ == 4;
         const int64_t placed = isFloat && phases() == 1 ? 0 : tiling_.pitch * size_;
         const int64_t cast = bfloat16_ ? turnedPixels() * 4 : 0;
-        return kLanes * ((2 * int64_t(tiling_.stage) + turnedPixels()) * size_ + (tiling_.phase * phases() + kLanes) * 4 + tiling_.pitch * size_ +
+        return kLanes * ((2 * int64_t(tiling_.stage) + turnedPixels()) * size_ +
+                         (tiling_.phase * phases() + kLanes) * 4 + tiling_.pitch * size_ +
                          placed + cast) +
                kSlack;
     }
@@ -143,7 +144,8 @@ private:
     double loadCost(int64_t taps) const
     {
         const double windows = double(std::min<int64_t>(tiling_.rows, height_.windows)) * double(width_.windows);
-        const double plane = tapsPerPixel(depth_) * double(height_.taps * width_.taps * height_.windows * width_.windows);
+        const double plane =
+            tapsPerPixel(depth_) * double(height_.taps * width_.taps * height_.windows * width_.windows);
         return moveCost(double(tilesOf(tiling_.planes, tiling_.groups)), double(taps) * windows * double(size_),
                         plane * double(size_));
     }

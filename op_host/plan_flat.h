@@ -10,8 +10,8 @@ public:
     // With neighbouring taps loaded together or one by one; with tiles of all row residues or of one.
     FlatPlan(const Fold &fold, const Machine &machine, bool together, bool all)
         : tiling_(foldTiling(fold)), machine_(machine), together_(together), all_(all), size_(fold.itemsize),
-          bfloat16_(fold.bfloat16), depth_(tiling_.axes[kDepth]), height_(tiling_.axes[kHeight]), width_(tiling_.axes[kWidth]),
-          perBlock_(kBlock / size_)
+          bfloat16_(fold.bfloat16), depth_(tiling_.axes[kDepth]), height_(tiling_.axes[kHeight]),
+          width_(tiling_.axes[kWidth]), perBlock_(kBlock / size_)
     {
         const int64_t most = 64; // taps that are looked at
         int64_t q = width_.firstQ, r = width_.firstR, taps = 0;
@@ -72,7 +72,10 @@ private:
                width_.length * width_.stride == width_.pixels && height_.length * height_.stride == height_.pixels;
     }
     // Whether the tile's rows are one run of the image.
-    bool oneRun() const { return height_.stride == tiling_.rowResidues && width_.length * width_.stride == width_.pixels; }
+    bool oneRun() const
+    {
+        return height_.stride == tiling_.rowResidues && width_.length * width_.stride == width_.pixels;
+    }
     // Whether the result's rows begin with a block in UB, one behind the other.
     bool alignedRows() const { return width_.length * width_.stride % perBlock_ == 0; }
     // Whether the weaving has to give every row a place of its own.
@@ -115,7 +118,10 @@ private:
     void bestOf(int64_t taps)
     {
         const int64_t stack = sheetsInStack(tiling_);
-        for (int64_t tiles = 1; tiles <= height_.length && tiles < kMaxTiles; ++tiles) {
+        const int64_t rowBytes = width_.length * size_ * (2 * taps + 2 * phases()); // of inputs and results, the least
+        const int64_t most = std::max<int64_t>(1, std::min(height_.length, machine_.ubBytes / rowBytes));
+        const int64_t least = tilesOf(height_.length, most);
+        for (int64_t tiles = least; tiles <= height_.length && tiles < least + kMaxTiles; ++tiles) {
             cut(taps, tilesOf(height_.length, tiles), stack);
         }
         if (!stacks()) {
@@ -166,7 +172,9 @@ private:
         const int64_t result = padded() ? int64_t(tiling_.phase) / tiling_.pitch * tiling_.rowPitch : pixels;
         const int64_t sums = size_ == 4 && !woven() ? 0 : 4 * (pixels + kLanes * kLanes);
         const int64_t other = woven() ? size_ * (pixels + kLanes * kLanes) : 0;
-        return int64_t(tiling_.stage) * (tiling_.buffers * size_ + (bfloat16_ ? 4 : 0)) + 2 * result * size_ + sums + other + kSlack;
+        const bool cast = bfloat16_ && !(woven() && phases() * size_ >= int64_t(tiling_.taps) * 4);
+        return int64_t(tiling_.stage) * (tiling_.buffers * size_ + (cast ? 4 : 0)) + 2 * result * size_ + sums +
+               other + kSlack;
     }
 
     TileCost tileCost(int64_t tiles) const
@@ -191,7 +199,12 @@ private:
         const bool joined = oneRun();
         const double store = joined ? sheets / most * moveCost(1, most * rows * image * tiling_.rowResidues, 0)
                                     : sheets * moveCost(rows, image, image * double(height_.stride));
-        return {loads * load, load, double(tiling_.buffers), store, addCost(taps, loads, sheets), finishCost(tiling_, size_)};
+        return {loads * load,
+                load,
+                double(tiling_.buffers),
+                store,
+                addCost(taps, loads, sheets),
+                finishCost(tiling_, size_)};
     }
 
     // The vector instructions that add so many taps.

@@ -26,8 +26,8 @@ public:
     Plan best()
     {
         const int64_t most = std::min(tilesOf(width_.residues, kLanes), kMaxStride);
-        for (int64_t turns = tilesOf(tilesOf(width_.residues, kLanes), most); turns <= most; ++turns) {
-            bestOf(tilesOf(tilesOf(width_.residues, kLanes), turns));
+        for (int64_t blocks = 1; blocks <= most; ++blocks) {
+            bestOf(blocks);
         }
         return best_;
     }
@@ -39,12 +39,16 @@ private:
     // The best tiles with so many times sixteen column residues: rows, or a part of one.
     void bestOf(int64_t blocks)
     {
-        int64_t tried = 0;
-        for (int64_t tiles = 1; tiles <= height_.length && tried < kTried; ++tiles) {
-            tried += cut(blocks, 1, tilesOf(height_.length, tiles)) ? 1 : 0;
+        const int64_t each = kLanes * (4 + 2 * blocks * size_); // bytes of one t, at least
+        const int64_t most = std::max<int64_t>(1, machine_.ubBytes / each);
+        const int64_t rows = std::max<int64_t>(1, std::min(height_.length, most / width_.length));
+        const int64_t rowTiles = tilesOf(height_.length, rows);
+        for (int64_t tiles = rowTiles; tiles <= height_.length && tiles < rowTiles + kTried; ++tiles) {
+            cut(blocks, 1, tilesOf(height_.length, tiles));
         }
-        for (int64_t tiles = 2; tiles <= width_.length && tried < kTried; ++tiles) {
-            tried += cut(blocks, tiles, 1) ? 1 : 0;
+        const int64_t columnTiles = std::max<int64_t>(2, tilesOf(width_.length, most));
+        for (int64_t tiles = columnTiles; tiles <= width_.length && tiles < columnTiles + kTried; ++tiles) {
+            cut(blocks, tiles, 1);
         }
     }
 

@@ -62,7 +62,8 @@ private:
     int64_t r_;
 };
 
-// The `index`-th of `parts` contiguous parts of `whole`, which are equal, give or take one; so are unions of neighbours.
+// The `index`-th of `parts` contiguous parts of `whole`, which are equal, give or take one; so are as many neighbours'
+// unions.
 __aicore__ inline Range part(int64_t whole, int64_t parts, int64_t index)
 {
     const int64_t each = whole / parts;

@@ -15,7 +15,7 @@ namespace col2im {
 template <typename T> class Channels {
 public:
     using M = typename Element<T>::Moved;
-    using Added = std::conditional_t<Element<T>::kNeedsCast, float, M>; // what is added to the sums
+    using Added = typename Element<T>::Added;
     static constexpr uint32_t kPerBlock = Element<T>::kPerBlock;
 
     __aicore__ inline Channels(const FoldTiling &tiling, AscendC::TPipe &pipe, GM_ADDR col, GM_ADDR image)

@@ -16,9 +16,10 @@ __aicore__ inline int64_t alignUp(int64_t value, int64_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
-// `Moved` is the type of the same width that every data movement supports.
+// `Moved` is the type of the same width that every data movement supports, `Added` one that every addition supports.
 template <typename T> struct Element {
     using Moved = T;
+    using Added = T;
     static constexpr uint32_t kPerBlock = kBlockBytes / sizeof(T);
     static constexpr bool kIsFloat = sizeof(T) == sizeof(float);
     static constexpr bool kNeedsCast = false;
@@ -27,6 +28,7 @@ template <typename T> struct Element {
 #if __NPU_ARCH__ == 2201
 template <> struct Element<bfloat16_t> {
     using Moved = half;
+    using Added = float;
     static constexpr uint32_t kPerBlock = kBlockBytes / sizeof(half);
     static constexpr bool kIsFloat = false;
     static constexpr bool kNeedsCast = true;

@@ -4,8 +4,8 @@
 //
 // A tile is some image rows of one sheet (a plane at one depth), of one row residue or of all; or the rows of several
 // sheets, one behind the other: neighbouring planes, or neighbouring depths of one plane, whose windows are one run as
-// well. With a stride, neighbouring taps of a row reach neighbouring column residues in the same way: several are loaded
-// together, each into its phase's place.
+// well. With a stride, neighbouring taps of a row reach neighbouring column residues in the same way: several are
+// loaded together, each into its phase's place.
 #pragma once
 
 #include "row_tile.h"
@@ -28,7 +28,9 @@ public:
         pipe.InitBuffer(input_, tiling.buffers, tiling.stage * sizeof(M));
         pipe.InitBuffer(output_, 2, Loom<T>::resultSize(tiling) * sizeof(M));
         if constexpr (Element<T>::kNeedsCast) {
-            pipe.InitBuffer(cast_, tiling.stage * sizeof(float));
+            if (!castsIntoLoom()) {
+                pipe.InitBuffer(cast_, tiling.stage * sizeof(float));
+            }
         }
     }
 
@@ -45,6 +47,12 @@ public:
     }
 
 private:
+    // Whether the loom's room for rounded sums, which stands empty until the end, holds the cast taps of one load.
+    __aicore__ inline bool castsIntoLoom() const
+    {
+        return tiling_.residues > 1 && phasesOf(tiling_) * sizeof(M) >= tiling_.taps * sizeof(float);
+    }
+
     // Where several runs are added at once, so is what lies between them: define it.
     __aicore__ inline void defineInput()
     {
@@ -202,7 +210,7 @@ private:
     {
         AscendC::LocalTensor<float> cast;
         if constexpr (Element<T>::kNeedsCast) {
-            cast = cast_.template Get<float>();
+            cast = castsIntoLoom() ? loom_.emptyRoom() : cast_.template Get<float>();
         }
         if (begin == 0 && end >= tile_.sheets * sheetSize()) { // beyond them is nothing that will be stored
             accumulate<T>(sum_[group.phase], input, cast,

@@ -6,8 +6,9 @@
 
 namespace col2im {
 
-// Some image rows of one row residue, or of all; of each row some t, and some column residues. They are those of one sheet, which
-// is one plane at one depth, or those of several: of neighbouring planes of one depth, or of depths of one plane.
+// Some image rows of one row residue, or of all; of each row some t, and some column residues. They are those of one
+// sheet, which is one plane at one depth, or those of several: of neighbouring planes of one depth, or of depths of one
+// plane.
 class RowTile {
 public:
     __aicore__ inline explicit RowTile(const FoldTiling &tiling)

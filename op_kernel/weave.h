@@ -106,6 +106,9 @@ public:
         }
     }
 
+    // Room for as many floats as half the tile's pixels, until `finish`.
+    __aicore__ inline AscendC::LocalTensor<float> emptyRoom() { return other_.template Get<float>(); }
+
     // Turn the sums of all phases into the result: round, and weave the phases.
     __aicore__ inline void finish(const AscendC::LocalTensor<M> &result)
     {

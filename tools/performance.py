@@ -12,6 +12,7 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,6 +23,7 @@ ROOT: Final = Path(__file__).parent.parent
 DATA: Final = ROOT / "docs/data"
 
 DTYPES: Final = "--dtype float32 --dtype float16"
+PRODUCTS: Final = "--product 910B1 --product 310B1"
 BACKENDS: Final = "--backend cpu --backend numpy"
 
 
@@ -38,7 +40,11 @@ MEASURED: Final = (
 )
 MODELLED: Final = Source(
     "modelled.json",
-    f"bench --modelled --product 910B1 --product 310B1 {DTYPES} --dtype bfloat16",
+    f"bench --modelled {PRODUCTS} {DTYPES} --dtype bfloat16",
+)
+MODELLED_IM2COL: Final = Source(
+    "modelled-im2col.json",
+    f"bench --modelled --op im2col {PRODUCTS} {DTYPES} --dtype bfloat16",
 )
 CHARTS: Final = {
     MEASURED[0]: "bench.png",
@@ -142,9 +148,9 @@ def left_out() -> str:
     return "\n".join(lines) or "No peer was left out."
 
 
-def modelled() -> str:
-    """Return the table of the kernels' modelled figures."""
-    figures = [bench_modelled.figure_of(facts) for facts in data_of(MODELLED)["figures"]]
+def modelled(source: Source) -> str:
+    """Return the table of an operator's modelled figures."""
+    figures = [bench_modelled.figure_of(facts) for facts in data_of(source)["figures"]]
     return table(list(bench_modelled.HEADERS), list(map(list, bench_modelled.rows(figures))))
 
 
@@ -177,7 +183,8 @@ PARTS: Final = {
     "performance-means": geometric_means,
     "performance-measured": measured,
     "performance-left-out": left_out,
-    "performance-modelled": modelled,
+    "performance-modelled": partial(modelled, MODELLED),
+    "performance-modelled-im2col": partial(modelled, MODELLED_IM2COL),
 }
 """The generated parts of docs/performance.md, which `tools.generate_docs` writes."""
 
@@ -195,7 +202,7 @@ def make(source: Source) -> None:
     )
     DATA.mkdir(exist_ok=True)
     text = json.dumps(json.loads(done.stdout), indent=1, ensure_ascii=False)
-    if source in (*MEASURED, MODELLED):
+    if source in (*MEASURED, MODELLED, MODELLED_IM2COL):
         (DATA / source.file).write_text(text + "\n", encoding="utf-8")
 
 
@@ -204,7 +211,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--modelled", action="store_true", help="leave out what is measured")
     measured_too = () if parser.parse_args().modelled else MEASURED
-    for source in (*measured_too, *(each for each in CHARTS if each not in MEASURED)):
+    charted = [each for each in CHARTS if each not in MEASURED]
+    for source in (*measured_too, *charted, MODELLED_IM2COL):
         make(source)
     from tools import generate_docs
 

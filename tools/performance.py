@@ -12,6 +12,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -177,7 +178,7 @@ def workloads() -> str:
     return table(header, rows)
 
 
-PARTS: Final = {
+PARTS: Final[dict[str, Callable[[], str]]] = {
     "workloads": workloads,
     "performance-setting": setting,
     "performance-means": geometric_means,

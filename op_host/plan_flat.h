@@ -152,13 +152,16 @@ private:
         if (bytes() > machine_.ubBytes) {
             return false;
         }
-        while (tiling.buffers < kMostBuffers && bytes() + int64_t(tiling.stage) * size_ <= machine_.ubBytes) {
-            ++tiling.buffers; // a long ending of a tile has more loads to hide behind
-        }
         tiling.units = tiling.planes * depth_.pixels / sheetsInStack(tiling) * groups * rowResidueTiles() *
                        tilesOf(height_.length, rows);
         const int64_t cores = std::min({machine_.cores, tiling.units, worthwhileCores(tiling, size_)});
         const int64_t tiles = tilesOf(tiling.units, cores);
+        const TileCost two = tileCost(tiles);
+        // The end of a tile, and the start of the next one, hide behind the loads that have a buffer.
+        while (tiling.buffers < kMostBuffers && 2 * two.finish > tiling.buffers * two.load &&
+               bytes() + int64_t(tiling.stage) * size_ <= machine_.ubBytes) {
+            ++tiling.buffers;
+        }
         const Plan plan = {tiling, kFlat, cores, tilesCost(tileCost(tiles), double(tiles))};
         if (best_.cores == 0 || plan.cost < best_.cost) {
             best_ = plan;

@@ -16,7 +16,7 @@ import pytest
 from ascend_col2im import backends, bench, onnx_peer, opp
 from ascend_col2im.bench import candidates, timing
 from ascend_col2im.bench.results import CSV_COLUMNS, Measurement, Run
-from ascend_col2im.errors import MissingExtraError
+from ascend_col2im.errors import MissingExtraError, RuleError
 from ascend_col2im.geometry import geometry
 from ascend_col2im.torch_op import peer as torch_peer
 from ascend_col2im.workloads import WORKLOADS, Fold
@@ -159,6 +159,12 @@ def test_columns_sum_exactly_in_every_dtype(dtype: str) -> None:
         assert abs(exact).max() * 400 <= 2048
 
 
+def test_a_fold_larger_than_the_memory_is_refused() -> None:
+    huge = Fold("own", 1, 1, geometry((10**7, 10**7), (2, 2), (1, 1), (0, 0), (0, 0), (1, 1)))
+    with pytest.raises(RuleError, match=r"^bench: size: the column matrix of shape .* takes"):
+        candidates.input_of(huge, "float32")
+
+
 def test_medians_quartiles_means_and_shares() -> None:
     ours = Measurement("cpu", "backend", "measured", (4e-3, 1e-3, 2e-3, 3e-3, 5e-3))
     assert (ours.median, ours.quartiles, ours.best) == (3e-3, (2e-3, 4e-3), 1e-3)
@@ -257,7 +263,10 @@ def test_errors_come_before_any_measuring(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(bench, "measured", None)
     assert "kernel_size[0] is 9" in fails(3, "bench", "--shape", "1,2,3,3", "--kernel-size", "9")
     assert "x has C = 0" in fails(3, "bench", "--shape", "1,0,3,3", "--kernel-size", "2")
+    assert "--shape has N = 0" in fails(3, "bench", "--shape", "0,1,3,3", "--kernel-size", "2")
     assert "there is no directory" in fails(5, "bench", *TINY, "--csv", tmp_path / "no/b.csv")
+    same = ("--csv", tmp_path / "b.png", "--plot", tmp_path / "b.png")
+    assert "b.png: is named for two files" in fails(5, "bench", *TINY, *same)
     assert "must end with one of .png" in fails(5, "bench", *TINY, "--plot", tmp_path / "b.jpg")
     for variable in opp.VARIABLES:
         monkeypatch.delenv(variable, raising=False)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,6 +139,17 @@ def test_a_missing_peer_is_named_with_its_cure(monkeypatch: pytest.MonkeyPatch) 
     assert found["peers_missing"]["torch"] == "torch is not installed; pip install torch"
     assert found["geometric_means"] == []
     assert "peer missing" in invoke("bench", *TINY).stdout
+
+
+def test_a_broken_peer_is_named_with_its_words(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise OSError('libfoo.so: no such file')\n", "utf-8")
+    code = "from ascend_col2im import bench; print(bench.missing_peers()['torch'])"
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    words = "torch is installed, but cannot be imported: libfoo.so: no such file; install it again"
+    assert run.stdout == f"{words}\n"
 
 
 def test_a_wrong_backend_of_ours_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ from .. import backends, cpu_fallback, npu_backend, opp, rules
 from ..api import col2im
 from ..errors import Col2ImError, MismatchError, MissingExtraError
 from ..facts import ACCUMULATORS
+from ..messages import one_line
 from ..overlap import axis_overlap
 from ..workloads import Fold
 from .results import Clock, Kind
@@ -61,6 +62,9 @@ def missing_peers() -> dict[str, str]:
             _peer(name)
         except MissingExtraError as error:
             missing[name] = str(error)
+        except Exception as error:  # an installation is broken in its own words and classes
+            why = one_line(str(error)) or type(error).__name__
+            missing[name] = f"{name} is installed, but cannot be imported: {why}; install it again"
     return missing
 
 

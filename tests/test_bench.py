@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,7 @@ import pytest
 from ascend_col2im import backends, bench, onnx_peer, opp
 from ascend_col2im.bench import candidates, timing
 from ascend_col2im.bench.results import CSV_COLUMNS, Measurement, Run
-from ascend_col2im.errors import MissingExtraError
+from ascend_col2im.errors import MissingExtraError, RuleError
 from ascend_col2im.geometry import geometry
 from ascend_col2im.torch_op import peer as torch_peer
 from ascend_col2im.workloads import WORKLOADS, Fold
@@ -138,6 +141,17 @@ def test_a_missing_peer_is_named_with_its_cure(monkeypatch: pytest.MonkeyPatch) 
     assert "peer missing" in invoke("bench", *TINY).stdout
 
 
+def test_a_broken_peer_is_named_with_its_words(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise OSError('libfoo.so: no such file')\n", "utf-8")
+    code = "from ascend_col2im import bench; print(bench.missing_peers()['torch'])"
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    words = "torch is installed, but cannot be imported: libfoo.so: no such file; install it again"
+    assert run.stdout == f"{words}\n"
+
+
 def test_a_wrong_backend_of_ours_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(col: Any, geometry: Any, image: Any) -> None:
         image[...] = 0
@@ -157,6 +171,12 @@ def test_columns_sum_exactly_in_every_dtype(dtype: str) -> None:
     if dtype == "float16":
         exact = col.astype(np.float64).reshape(1, 400, -1)
         assert abs(exact).max() * 400 <= 2048
+
+
+def test_a_fold_larger_than_the_memory_is_refused() -> None:
+    huge = Fold("own", 1, 1, geometry((10**7, 10**7), (2, 2), (1, 1), (0, 0), (0, 0), (1, 1)))
+    with pytest.raises(RuleError, match=r"^bench: size: the column matrix of shape .* takes"):
+        candidates.input_of(huge, "float32")
 
 
 def test_medians_quartiles_means_and_shares() -> None:
@@ -257,7 +277,10 @@ def test_errors_come_before_any_measuring(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(bench, "measured", None)
     assert "kernel_size[0] is 9" in fails(3, "bench", "--shape", "1,2,3,3", "--kernel-size", "9")
     assert "x has C = 0" in fails(3, "bench", "--shape", "1,0,3,3", "--kernel-size", "2")
+    assert "--shape has N = 0" in fails(3, "bench", "--shape", "0,1,3,3", "--kernel-size", "2")
     assert "there is no directory" in fails(5, "bench", *TINY, "--csv", tmp_path / "no/b.csv")
+    same = ("--csv", tmp_path / "b.png", "--plot", tmp_path / "b.png")
+    assert "b.png: is named for two files" in fails(5, "bench", *TINY, *same)
     assert "must end with one of .png" in fails(5, "bench", *TINY, "--plot", tmp_path / "b.jpg")
     for variable in opp.VARIABLES:
         monkeypatch.delenv(variable, raising=False)

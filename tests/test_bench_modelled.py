@@ -12,6 +12,7 @@ import pytest
 
 from ascend_col2im import kernel_model
 from ascend_col2im.commands import bench_modelled
+from ascend_col2im.errors import ToolchainError
 from ascend_col2im.geometry import geometry
 from ascend_col2im.kernel_model import PRODUCTS, building
 from ascend_col2im.toolchain import sources
@@ -168,6 +169,25 @@ def test_what_is_built_once_is_found_again(
     plan = building.plan(2201, 1)
     assert plan is not None
     assert [step.title for step in plan.steps][1] == "compile the host's plan"
+
+
+def test_kernels_are_kept_in_an_absolute_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/of/someone")
+    for value in ("", "relative"):
+        monkeypatch.setenv("XDG_CACHE_HOME", value)
+        assert building.directory(2201).parent == Path("/home/of/someone/.cache/ascend-col2im")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/a/cache")
+    assert building.directory(2201).parent == Path("/a/cache/ascend-col2im")
+
+
+def test_without_a_home_the_cure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(ToolchainError, match="set HOME, or XDG_CACHE_HOME to an absolute path"):
+        building.directory(2201)
 
 
 def test_a_build_that_fails_says_why_and_leaves_nothing(

@@ -250,3 +250,11 @@ def test_without_matplotlib_the_cure_is_named_before_any_work(
         "pip install 'ascend-col2im[plot]'\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_matplotlib_is_named_with_its_words(tmp_path: Path) -> None:
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('libfoo.so: no such file')\n")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n" + COMMAND
+    done = python(code, "bench", "--plot", tmp_path / "b.png")
+    assert done.returncode == 6
+    assert "cannot be imported: libfoo.so: no such file; install it again" in done.stderr

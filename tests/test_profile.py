@@ -144,6 +144,9 @@ def test_a_fold_of_ones_own_on_another_product(monkeypatch: pytest.MonkeyPatch) 
     assert (found["workload"], found["product"], found["cores"]) == ("own", "310B1", 1)
     assert found["peer"] is None
     assert found["launch_us"] == 0
+    shown = invoke("profile", *args, "--product", "310B1").stdout
+    assert " on 1 core of 310B1\n" in shown
+    assert "launch       not in the times above, and not published for 310B1\n" in shown
 
 
 @pytest.mark.parametrize(
@@ -156,6 +159,7 @@ def test_a_fold_of_ones_own_on_another_product(monkeypatch: pytest.MonkeyPatch) 
         (3, ("--shape", "1,1,2,2", "--kernel-size", "3"), "kernel_size[0] is 3"),
         (5, ("small7", "--plot", "profile.gif"), "must end with one of .png, .svg, .pdf"),
         (5, ("small7", "--trace", "/no/such/place.json"), "there is no directory"),
+        (5, ("small7", "--trace", "a.png", "--plot", "./a.png"), "a.png: is named for two files"),
     ],
 )
 def test_errors(code: int, args: tuple[str, ...], message: str) -> None:

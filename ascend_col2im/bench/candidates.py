@@ -7,6 +7,7 @@ NumPy reference is an error.
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -17,10 +18,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from .. import backends, cpu_fallback, npu_backend, opp
-from ..api import col2im, overlap_count
+from .. import backends, cpu_fallback, npu_backend, opp, rules
+from ..api import col2im
 from ..errors import Col2ImError, MismatchError, MissingExtraError
 from ..facts import ACCUMULATORS
+from ..messages import one_line
+from ..overlap import axis_overlap
 from ..workloads import Fold
 from .results import Clock, Kind
 
@@ -59,6 +62,9 @@ def missing_peers() -> dict[str, str]:
             _peer(name)
         except MissingExtraError as error:
             missing[name] = str(error)
+        except Exception as error:  # an installation is broken in its own words and classes
+            why = one_line(str(error)) or type(error).__name__
+            missing[name] = f"{name} is installed, but cannot be imported: {why}; install it again"
     return missing
 
 
@@ -69,22 +75,20 @@ def input_of(fold: Fold, dtype: str) -> Array:
     ------
     MissingExtraError
         If the dtype needs a package that is not installed.
+    RuleError
+        If columns or image are larger than the memory of this machine.
     """
+    element = _dtype(dtype)
+    for name, shape in (("the column matrix", fold.col_shape), ("the image", fold.image_shape)):
+        rules.check_memory("bench", name, shape, element.itemsize)
     geometry = fold.geometry
-    pads = tuple(zip(geometry.pad_begin, geometry.pad_end, strict=True))
-    overlap = overlap_count(
-        geometry.output_size,
-        geometry.kernel_size,
-        stride=geometry.stride,
-        padding=pads,
-        dilation=geometry.dilation,
-    )
-    most = _EXACT.get(dtype, 2**24) // max(1, int(overlap.max()))
+    overlap = math.prod(int(axis_overlap(geometry, axis).max()) for axis in range(geometry.axes))
+    most = _EXACT.get(dtype, 2**24) // max(1, overlap)
     largest = max(1, min(_LARGEST, most))
     signed = not dtype.startswith(("u", "b")) or dtype == "bfloat16"
     random = np.random.default_rng(0)
     drawn = random.integers(-largest if signed else 0, largest + 1, fold.col_shape, np.int8)
-    return drawn.astype(_dtype(dtype))
+    return drawn.astype(element)
 
 
 def _dtype(name: str) -> np.dtype[Any]:

@@ -9,11 +9,12 @@ from ..errors import MissingExtraError
 
 try:
     import matplotlib as _matplotlib  # noqa: F401
-except ModuleNotFoundError as error:
-    if error.name != "matplotlib":
-        raise
+except ImportError as error:
+    absent = isinstance(error, ModuleNotFoundError) and error.name == "matplotlib"
     raise MissingExtraError(
         "charts need matplotlib, which is not installed; pip install 'ascend-col2im[plot]'"
+        if absent
+        else f"charts need matplotlib, which cannot be imported: {error}; install it again"
     ) from error
 
 from .measured import measured

@@ -13,6 +13,7 @@ from .. import facts, kernel_model
 from ..geometry import Ints
 from . import bench_measured, bench_modelled, folds, options
 from .bench_measured import LEAST_ROUNDS
+from .new_file import check_distinct
 from .options import Padding, Sizes
 
 Name = TypeVar("Name", bound=str)
@@ -123,6 +124,7 @@ def bench(
       ascend-col2im bench --modelled --product 910B1 --product 310B1
     """  # noqa: D301
     _check_options(ctx, modelled)
+    check_distinct(table, plot)
     target = kernel_model.PRODUCTS[products[0]].target if modelled else "cpu"
     wanted = folds.chosen(ctx, workloads, shape, kernel_size, stride, padding, dilation, target)
     if modelled:

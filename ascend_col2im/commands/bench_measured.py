@@ -18,7 +18,7 @@ from ..bench import Measurement, Run
 from ..workloads import Fold
 from .charting import chart_file
 from .new_file import new_file
-from .printing import Report, Table, counted, show
+from .printing import Report, Table, counted, quantity, show
 
 LEAST_ROUNDS: Final = 7
 
@@ -124,7 +124,7 @@ def _report(found: dict[str, Any], runs: Sequence[Run], peers: tuple[str, ...]) 
     headers = ("workload", "dtype", "backend", "ms", "middle half", "GB/s", "of a copy", *columns)
     rows = tuple(_row(run, ours, peers) for run in runs for ours in run.of_kind("backend"))
     lines = [
-        ("processor", f"{found['processor']}, {found['cores']} cores"),
+        ("processor", f"{found['processor']}, {quantity(found['cores'], 'core')}"),
         ("versions", ", ".join(f"{name} {text}" for name, text in found["versions"].items())),
         ("how", f"{_threads(found)}, medians of {found['rounds']} rounds in turn"),
     ]
@@ -142,8 +142,8 @@ def _report(found: dict[str, Any], runs: Sequence[Run], peers: tuple[str, ...]) 
         (
             "geometric mean",
             f"{PEER_NAMES[mean['peer']]}/{mean['backend']} {mean['of_medians']:.2f} in "
-            f"{mean['dtype']} over {mean['workloads']} workloads, least {mean['least']:.2f}; "
-            f"of best times {mean['of_best']:.2f}",
+            f"{mean['dtype']} over {quantity(mean['workloads'], 'workload')}, least "
+            f"{mean['least']:.2f}; of best times {mean['of_best']:.2f}",
         )
         for mean in found["geometric_means"]
     ]
@@ -173,7 +173,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def _threads(found: dict[str, Any]) -> str:
-    return f"{found['threads']} thread{'s' * (found['threads'] > 1)}"
+    return quantity(found["threads"], "thread")
 
 
 def _subtitle(found: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from .. import parameters, rules
 from ..geometry import Ints
-from ..messages import shown
+from ..messages import refuse, shown
 from ..workloads import WORKLOADS, Fold
 from . import options
 from .options import Command, Padding, Sizes
@@ -82,5 +82,7 @@ def chosen(
         what, target, shape[2:], kernel_size, stride, padding, dilation
     )
     plan = rules.im2col_plan(what, shape, given, target)
+    if plan.N == 0:
+        refuse(what, "positive", f"--shape has N = 0, {shown(shape)}; must be >= 1, to take time")
     rules.check_addressable(what, plan, 16)  # of the widest dtype
     return [Fold(OWN, plan.N, plan.C, plan.geometry)]

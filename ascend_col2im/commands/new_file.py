@@ -53,6 +53,23 @@ def new_file(path: Path, sources: Sequence[Path]) -> Iterator[BinaryIO]:
             part.unlink()
 
 
+def check_distinct(*paths: Path | None) -> None:
+    """Refuse files to be written of which one would take the place of another.
+
+    Raises
+    ------
+    FileError
+        If two paths lead to the same file.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        target = os.path.realpath(path) if path else None
+        if target in seen:
+            raise FileError(f"{path}: is named for two files; name another for one of them")
+        if target:
+            seen.add(target)
+
+
 def _check_target(path: Path, target: Path, sources: Sequence[Path]) -> None:
     """Refuse what renaming would harm, before any work is done."""
     if target.is_dir():

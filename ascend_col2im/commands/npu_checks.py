@@ -15,6 +15,7 @@ from ..errors import BackendError, ToolchainError
 from ..messages import one_line
 from ..toolchain import cann
 from .findings import Finding, State
+from .printing import quantity
 
 DRIVER: Final = "NPU driver"
 PRODUCT: Final = "NPU product"
@@ -58,7 +59,7 @@ def driver() -> Finding:
         return Finding(DRIVER, "warn", f"{seen}; {one_line(str(error))}", cure)
     if count == 0:
         return Finding(DRIVER, "warn", f"{seen}; CANN finds no device", cure)
-    return Finding(DRIVER, "ok", f"CANN finds {count} device{'s' if count > 1 else ''}")
+    return Finding(DRIVER, "ok", f"CANN finds {quantity(count, 'device')}")
 
 
 def examine() -> Iterator[Finding]:

@@ -13,6 +13,7 @@ import click
 
 from ..toolchain.runner import Progress, Watch, run
 from ..toolchain.steps import Plan, lines
+from ..toolchain.user_directories import user_directory
 from .printing import people_look_at
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -66,10 +67,7 @@ def carry_out(plan: Plan, *, dry_run: bool, log: Path | None) -> bool:
 
 
 def _usual_log(what: str) -> Path:
-    state = os.environ.get("XDG_STATE_HOME")
-    return (
-        (Path(state) if state else Path.home() / ".local/state") / "ascend-col2im" / f"{what}.log"
-    )
+    return user_directory("XDG_STATE_HOME", ".local/state") / f"{what}.log"
 
 
 @contextmanager

@@ -78,6 +78,11 @@ def shape_text(shape: Sequence[int]) -> str:
     return " x ".join(map(str, shape))
 
 
+def quantity(number: int, noun: str) -> str:
+    """Write how many of something there are: ``1 core``, ``48 cores``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def _show_table(table: Table) -> None:
     rows = [tuple(map(printable, row)) for row in table.rows]
     if people_look_at(sys.stdout) and _draw(table.headers, rows):

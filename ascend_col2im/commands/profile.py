@@ -19,9 +19,9 @@ from ..simulator import LaunchReport
 from ..workloads import Fold
 from . import folds, options, simulated
 from .charting import chart_file
-from .new_file import new_file
+from .new_file import check_distinct, new_file
 from .options import Padding, Sizes
-from .printing import Report, Table, shape_text, show
+from .printing import Report, Table, quantity, shape_text, show
 
 HEADERS: Final = ("pipe", "instructions", "bytes", "busy µs", "busy")
 
@@ -92,6 +92,7 @@ def profile(
     place = PRODUCTS[product]
     (fold,) = folds.chosen(ctx, names, shape, kernel_size, stride, padding, dilation, place.target)
     simulated.check_dtypes((product,), (dtype,))
+    check_distinct(trace_file, plot)
     with ExitStack() as files:
         trace = files.enter_context(new_file(trace_file, [])) if trace_file else None
         chart = files.enter_context(chart_file(plot)) if plot else None
@@ -153,21 +154,30 @@ def _report(fold: Fold, figure: Figure, report: LaunchReport, facts: dict[str, A
         )
         for pipe in ROWS
     )
-    over = figure.over_floor
+    over, cores = figure.over_floor, quantity(figure.cores, "core")
     lines = (
         ("modelled", "by the simulated NPU; nothing here was measured on a device"),
         ("fold", f"{fold.name}, {figure.op}: image {shape_text(fold.image_shape)} {figure.dtype}"),
-        ("plan", f"{figure.schedule} on {figure.cores} cores of {figure.product}"),
+        ("plan", f"{figure.schedule} on {cores} of {figure.product}"),
         (
             "moved",
             f"{report.moved_bytes:,} bytes, {figure.traffic:.3f} of the "
             f"{figure.compulsory_bytes:,} compulsory",
         ),
-        ("floor", f"{figure.floor_us:.1f} µs: those at the chip's bandwidth"),
+        (
+            "floor",
+            f"{figure.floor_us:.1f} µs: those at the chip's bandwidth, or the additions if longer",
+        ),
         ("time, opt", f"{figure.time_us['opt']:.1f} µs, {over['opt']:.2f} of the floor"),
         ("time, pess", f"{figure.time_us['pess']:.1f} µs, {over['pess']:.2f} of the floor"),
         ("balance", f"{figure.balance:.2f}: the cores' mean time over the longest"),
-        ("launch", f"{figure.launch_us:.0f} µs more, not in the times above"),
+        ("launch", _launch_cost(figure)),
         ("scalar unit", f"{figure.cycles_per_call:.0f} cycles for each call it issues"),
     )
     return Report(facts, lines, Table(HEADERS, rows))
+
+
+def _launch_cost(figure: Figure) -> str:
+    if not figure.launch_us:
+        return f"not in the times above, and not published for {figure.product}"
+    return f"{figure.launch_us:.0f} µs more, not in the times above"

@@ -1,5 +1,7 @@
 """The fast CPU backend: col2im compiled by numba, on every core, with the bits of `cpu_fallback`.
 
+Where a sum is not a number, its sign and payload may be others.
+
 The only room that imports numba. Code is compiled once per dtype, not per shape, which takes some
 seconds, and is kept on disk, from where later processes load it in milliseconds; `prepare` does it
 ahead of the first fold and tells what it took.

@@ -15,6 +15,7 @@ from typing import Final
 from ..errors import ToolchainError
 from ..toolchain import sources
 from ..toolchain.steps import MINUTE, Plan, Step, check_program, make_directories
+from ..toolchain.user_directories import user_directory
 from .products import PRODUCTS
 
 HERE: Final = Path(__file__).parent
@@ -37,15 +38,14 @@ def directory(arch: int) -> Path:
     Raises
     ------
     ToolchainError
-        If the sources are missing.
+        If the sources are missing, or there is no home directory.
     """
     root = sources.root()
     digest = hashlib.sha256(f"{platform.machine()} {_compiler()}".encode())
     for path in _files(root):
         digest.update(path.read_bytes())
-    cache = os.environ.get("XDG_CACHE_HOME")
-    home = Path(cache) if cache else Path.home() / ".cache"
-    return home / "ascend-col2im" / f"kernels-{arch}-{digest.hexdigest()[:16]}"
+    cache = user_directory("XDG_CACHE_HOME", ".cache")
+    return cache / f"kernels-{arch}-{digest.hexdigest()[:16]}"
 
 
 def plan(arch: int, jobs: int) -> Plan | None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ascend_col2im import cpu_fallback
 from ascend_col2im.geometry import geometry
+from ascend_col2im.kernel_model import PRODUCTS, Product
 from ascend_col2im.simulator import Assumption, LaunchReport, Simulator
 from tests import sanitizers
 
@@ -34,24 +35,8 @@ Array = NDArray[Any]
 Ints = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Machine:
-    """What the platform query answers on one product."""
-
-    arch: int
-    cores: int
-    ub_bytes: int
-
-
-_UB_A2 = 192 * 1024 - 256 - 8 * 1024  # the query's answer, less what the library reserves
-MACHINES = {
-    "910B1": Machine(2201, 48, _UB_A2),
-    "910B3": Machine(2201, 40, _UB_A2),
-    "910B4": Machine(2201, 40, _UB_A2),
-    "910_93": Machine(2201, 48, _UB_A2),
-    "310B1": Machine(3002, 1, 253952),
-    "310B4": Machine(3002, 1, 253952),
-}
+MACHINES = PRODUCTS
+"""What the platform query answers on each product."""
 
 
 @dataclass(frozen=True)
@@ -158,19 +143,19 @@ class Npu:
             self._simulators[arch, dtype] = Simulator(built)
         return self._simulators[arch, dtype]
 
-    def plans(self, case: Case, dtype: str, machine: Machine) -> list[Plan]:
+    def plans(self, case: Case, dtype: str, machine: Product) -> list[Plan]:
         """Return the plans of every schedule that can run the fold."""
         found = (self._plan(case, dtype, machine, False, choice) for choice in range(8))
         return [plan for plan in found if plan]
 
-    def plan(self, case: Case, dtype: str, machine: Machine, *, im2col: bool = False) -> Plan:
+    def plan(self, case: Case, dtype: str, machine: Product, *, im2col: bool = False) -> Plan:
         """Plan one fold for one product."""
         plan = self._plan(case, dtype, machine, im2col, -1)
         assert plan, f"the rules refuse {case}"
         return plan
 
     def _plan(
-        self, case: Case, dtype: str, machine: Machine, im2col: bool, choice: int
+        self, case: Case, dtype: str, machine: Product, im2col: bool, choice: int
     ) -> Plan | None:
         col_shape, image_shape = case.shapes
         lists: list[Sequence[int]] = [image_shape if im2col else col_shape]
@@ -229,7 +214,7 @@ class Npu:
             case.shapes[0], image, product, "im2_col_nd", 1, plan, None, record, check
         )
 
-    def unfold_plans(self, case: Case, dtype: str, machine: Machine) -> list[Plan]:
+    def unfold_plans(self, case: Case, dtype: str, machine: Product) -> list[Plan]:
         """Return the plans of every schedule that can unfold."""
         found = (self._plan(case, dtype, machine, True, choice) for choice in range(2))
         return [plan for plan in found if plan]

@@ -18,7 +18,7 @@ public:
         const Wide planeBytes = Wide(size_) * depth_.pixels * height_.pixels * width_.pixels;
         const Wide colBytes = Wide(size_) * depth_.taps * depth_.windows * height_.taps * height_.windows;
         if (!fitsGap(planeBytes) || !fitsGap(colBytes) || !fitsGap(colBytes * width_.taps * width_.windows) ||
-            width_.stride > kMaxStride) {
+            width_.stride > kMaxCastStride) {
             return false;
         }
         setTile(1, 1);
@@ -42,8 +42,6 @@ public:
     }
 
 private:
-    static constexpr int64_t kMaxStride = 63; // of a cast's repeats: four pixels in an 8-bit count of blocks
-
     // Whether there is nothing to loop over along the depth: one pixel, which the one tap of the one window reaches.
     bool flatDepth() const
     {

@@ -25,7 +25,7 @@ public:
 
     Plan best()
     {
-        const int64_t most = std::min(tilesOf(width_.residues, kLanes), kMaxStride);
+        const int64_t most = std::min(tilesOf(width_.residues, kLanes), kMaxCastStride);
         for (int64_t blocks = 1; blocks <= most; ++blocks) {
             bestOf(blocks);
         }
@@ -33,9 +33,6 @@ public:
     }
 
 private:
-    static constexpr int64_t kMaxStride = 63; // of a cast's repeats: four pixels in an 8-bit count of blocks
-    static constexpr int64_t kTried = 64; // cuts of one kind that are compared
-
     // The best tiles with so many times sixteen column residues: rows, or a part of one.
     void bestOf(int64_t blocks)
     {

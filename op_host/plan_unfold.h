@@ -67,12 +67,12 @@ public:
         const int64_t widest = most(width_.windows, [&](int64_t columns) { return fits(1, columns, 1); });
         Plan plan = cut(1, widest, 1);
         const int64_t tiles = tilesOf(width_.windows, widest);
-        for (int64_t more = tiles; more < tiles + kMaxTiles; ++more) {
+        for (int64_t more = tiles; more < tiles + kTried; ++more) {
             const int64_t columns = std::min(widest, roundUp(tilesOf(width_.windows, more), kLanes));
             for (const int64_t unit : {kLanes, int64_t(1)}) {
                 int64_t rows = most(std::min(height_.windows, kMaxRuns),
                                     [&](int64_t height) { return fits(height, columns, unit); });
-                for (int64_t row = 0; row < kMaxTiles && rows > 0; ++row, rows = nextRows(rows)) {
+                for (int64_t row = 0; row < kTried && rows > 0; ++row, rows = nextRows(rows)) {
                     const Plan other = cut(rows, columns, unit);
                     plan = other.cost < plan.cost ? other : plan;
                 }
@@ -82,9 +82,7 @@ public:
     }
 
 private:
-    static constexpr int64_t kLanes = 16;
     static constexpr int64_t kMostPixels = 1 << 20;
-    static constexpr int64_t kMaxTiles = 64; // along either axis, that are compared
 
     // Rows of one more tile, equal give or take one; 0 where there is none.
     int64_t nextRows(int64_t rows) const

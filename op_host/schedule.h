@@ -25,6 +25,8 @@ struct Plan {
 constexpr int64_t kBlock = 32; // bytes, what UB addresses are aligned to
 constexpr int64_t kSlack = 512; // bytes of a buffer that are read or masked beyond its last element
 constexpr int64_t kMaxTiles = 512; // along the rows, that are compared
+constexpr int64_t kTried = 64; // cuts of one other kind that are compared
+constexpr int64_t kMaxCastStride = 63; // of a cast's repeats: four pixels in an 8-bit count of blocks
 constexpr int64_t kMaxRuns = 4095; // of one move
 constexpr int64_t kMaxGap = UINT32_MAX; // bytes in global memory between the runs of one move
 constexpr int64_t kWovenUnit = 256; // sixteen lanes of sixteen elements

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any, Final, NamedTuple
 
 from ascend_col2im.commands import bench_modelled
@@ -81,8 +82,11 @@ def setting() -> str:
 
 
 def geometric_means() -> str:
-    """Return how many times as long as ours the peers take, over all workloads."""
-    header = ["threads, dtype", "backend", "peer", "workloads", "geometric mean", "least"]
+    """Return how many times as long as ours, and as a copy, the peers take over all workloads."""
+    header = [
+        *("threads, dtype", "backend", "peer", "workloads", "geometric mean", "least"),
+        "a copy's mean",
+    ]
     rows = [
         [
             f"{data['threads']}, {mean['dtype']}",
@@ -91,11 +95,22 @@ def geometric_means() -> str:
             str(mean["workloads"]),
             f"{mean['of_medians']:.2f}",
             f"{mean['least']:.2f}",
+            f"{_over_copy(data, mean['dtype'], mean['peer']):.2f}",
         ]
         for data in map(data_of, MEASURED)
         for mean in data["geometric_means"]
     ]
     return table(header, rows)
+
+
+def _over_copy(data: dict[str, Any], dtype: str, peer: str) -> float:
+    """Return the geometric mean of a peer's time over that of a copy of the same bytes."""
+    ratios = []
+    for run in data["runs"]:
+        medians = {each["name"]: each["median_s"] for each in run["measurements"]}
+        if run["dtype"] == dtype and peer in medians:
+            ratios.append(medians[peer] / medians["copy"])
+    return geometric_mean(ratios)
 
 
 def measured() -> str:

@@ -230,19 +230,19 @@ def write_plane(plan: Pointer, image: Pointer, image_at: int, sums: Pointer, sum
 
 @njit
 def write_slice(plan: Pointer, image: Pointer, image_at: int, sums: Pointer, sums_at: int) -> None:
-    """Write the rows along the last axis but one."""
+    """Write the rows along the last axis but one, in an order in which sums lie in sequence."""
     last, plane_cells = read(plan, AXES) - 1, read(plan, PLANE_CELLS)
     first, end = pixel_range(plan, last)
     step, stride = of_axis(plan, last, IMAGE_STEP), of_axis(plan, last, STRIDE)
     pitch, phases = of_axis(plan, last, PITCH), of_axis(plan, last, AXIS_PHASES)
     low, high = pixel_range(plan, last - 1)
     row_step, row_stride = of_axis(plan, last - 1, IMAGE_STEP), of_axis(plan, last - 1, STRIDE)
-    for y in range(low, high, row_stride):
-        at = sums_at + (y - low) // row_stride * pitch
-        for row in range(y, min(high, y + row_stride)):
+    for phase in range(min(row_stride, high - low)):
+        at = sums_at + phase * phases * plane_cells
+        for row in range(low + phase, high, row_stride):
             to = image_at + row * row_step + first * step
             write_row(image, to, step, end - first, sums, at, plane_cells, stride)
-            at += phases * plane_cells
+            at += pitch
 
 
 def fold(

@@ -38,10 +38,6 @@ LONG_ROW: Final = 128
 MASK_BYTES: Final = 16 * 1024
 """Most bytes of masks: one per offset of the kernel along the last axis and cell of a run."""
 
-MOST_TILED: Final = 4
-"""Strides up to which columns that tile the image are read straight from memory: they are as many
-streams, and one per row of a tile."""
-
 
 class Layout(NamedTuple):
     """How a fold is cut, and all that does not depend on where its arrays lie.
@@ -148,7 +144,7 @@ def _plan(geometry: Geometry, pitch: Ints) -> list[int]:
     plan[slots.PHASES] = math.prod(geometry.phases)
     plan[slots.PLANE_CELLS] = math.prod(pitch)
     plan[slots.WHOLE] = plan[slots.PHASES] == 1 and pitch == _padded(geometry.output_size, axes)
-    plan[slots.TILES] = geometry.tiles and geometry.stride[-1] <= MOST_TILED
+    plan[slots.TILES] = geometry.tiles
     stride, pad = _padded(geometry.stride, axes), _padded(geometry.pad_begin, axes, 0)
     for axis in range(axes):
         fields = [0] * slots.FIELDS

@@ -103,7 +103,8 @@ run_example() {
     local opp
     opp=$(installed_package)
     mkdir -p build
-    "${CXX:-c++}" -std=c++17 -O1 -Wall -Wextra "$source" -o "build/test_aclnn_$op" \
+    # shellcheck disable=SC2086  # CXX may bring arguments, as for make
+    ${CXX:-c++} -std=c++17 -O1 -Wall -Wextra "$source" -o "build/test_aclnn_$op" \
         -I"$ASCEND_HOME_PATH/include" -I"$opp/op_api/include" \
         -L"$opp/op_api/lib" -L"$ASCEND_HOME_PATH/lib64" -lcust_opapi -lnnopbase -lascendcl \
         -Wl,-rpath-link,"$ASCEND_HOME_PATH/lib64"

@@ -14,7 +14,7 @@ from typing import Final
 
 from ..errors import ToolchainError
 from ..toolchain import sources
-from ..toolchain.steps import MINUTE, Plan, Step, check_program, make_directories
+from ..toolchain.steps import MINUTE, Plan, Step, check_program, compiler, make, make_directories
 from ..toolchain.user_directories import user_directory
 from .products import PRODUCTS
 
@@ -41,7 +41,7 @@ def directory(arch: int) -> Path:
         If the sources are missing, or there is no home directory.
     """
     root = sources.root()
-    digest = hashlib.sha256(f"{platform.machine()} {_compiler()}".encode())
+    digest = hashlib.sha256(f"{platform.machine()} {os.environ.get('CXX')}".encode())
     for path in _files(root):
         digest.update(path.read_bytes())
     cache = user_directory("XDG_CACHE_HOME", ".cache")
@@ -59,7 +59,6 @@ def plan(arch: int, jobs: int) -> Plan | None:
     target = directory(arch)
     if target.is_dir():
         return None
-    check_program(_compiler(), "install g++ 9 or newer, or set CXX")
     check_program("make", "install GNU make")
     root = sources.root()
     building = target.with_name(f"{target.name}.{os.getpid()}.building")
@@ -88,24 +87,25 @@ def plan(arch: int, jobs: int) -> Plan | None:
 def _host_plan(building: Path) -> Step:
     made = building / PLANNER
     flags = ("-std=c++11", "-O2", "-shared", "-fPIC")
-    command = (_compiler(), *flags, str(HERE / "plan.cpp"), "-o", str(made))
+    command = (*compiler(), *flags, str(HERE / "plan.cpp"), "-o", str(made))
     return Step("compile the host's plan", command, timeout=_TIMEOUT, makes=(made,))
 
 
 def _kernels(root: Path, building: Path, arch: int, dtype: str, jobs: int) -> Step:
     made = library(building, arch, dtype)
     name = CPP_DTYPES[dtype]
-    flags = f"-DDTYPE_COL={name} -DDTYPE_X={name} -I{root / 'op_kernel'}"
-    command = (
-        *("make", "-C", str(root / "sim"), f"-j{jobs}", f"OUT={building}", f"NAME={dtype}"),
-        *("CXXFLAGS=-O2", f"KERNELS={HERE / 'entries.cpp'}", f"KERNEL_FLAGS={flags}", str(made)),
+    return make(
+        f"compile the {dtype} kernels and the model they run on",
+        root / "sim",
+        jobs,
+        f"OUT={building}",
+        f"NAME={dtype}",
+        "CXXFLAGS=-O2",
+        f"KERNELS={HERE / 'entries.cpp'}",
+        f"KERNEL_FLAGS=-DDTYPE_COL={name} -DDTYPE_X={name} -I{root / 'op_kernel'}",
+        str(made),
+        makes=(made,),
     )
-    title = f"compile the {dtype} kernels and the model they run on"
-    return Step(title, command, environment={"MAKEFLAGS": ""}, timeout=_TIMEOUT, makes=(made,))
-
-
-def _compiler() -> str:
-    return os.environ.get("CXX", "c++")
 
 
 def _files(root: Path) -> list[Path]:

@@ -10,13 +10,13 @@ from typing import Final
 from ..errors import ToolchainError
 from . import sources
 from .steps import (
-    MINUTE,
     Plan,
     Step,
-    check_compiler,
     check_program,
+    compiler,
     copy,
     is_plain,
+    make,
     make_directories,
 )
 
@@ -28,8 +28,6 @@ EVENT_TIMES: Final = "event_times"
 
 MARK: Final = "simulated-npu"
 """A file that only these installations have, so that no other directory is overwritten."""
-
-_MAKE_TIMEOUT: Final = 20 * MINUTE
 
 
 def plan(directory: Path, jobs: int) -> Plan:
@@ -62,12 +60,6 @@ def plan(directory: Path, jobs: int) -> Plan:
 def _compiled(sim: Path, home: Path, jobs: int) -> tuple[Step, ...]:
     libraries, models = home / "lib64", home / "build"
 
-    def make(title: str, folder: Path, *settings: str, makes: tuple[Path, ...]) -> Step:
-        command = ("make", "-C", str(folder), f"-j{jobs}", *settings)
-        return Step(
-            title, command, environment={"MAKEFLAGS": ""}, timeout=_MAKE_TIMEOUT, makes=makes
-        )
-
     built = tuple(models / f"libnpu_model_{arch}.so" for arch in (2201, 3002))
     installed = tuple(libraries / path.name for path in built)
     return (
@@ -77,12 +69,14 @@ def _compiled(sim: Path, home: Path, jobs: int) -> tuple[Step, ...]:
         make(
             "compile the runtime libraries",
             sim / "runtime",
+            jobs,
             f"OUT={libraries}",
             makes=(libraries / "libascendcl.so", libraries / "libnnopbase.so"),
         ),
         make(
             "compile the model of the devices",
             sim,
+            jobs,
             f"OUT={models}",
             "NAME=npu_model",
             "CXXFLAGS=-O2",
@@ -92,6 +86,7 @@ def _compiled(sim: Path, home: Path, jobs: int) -> tuple[Step, ...]:
         make(
             "compile the host libraries and op_build",
             sim / "host",
+            jobs,
             f"OUT={libraries}",
             f"TOOLS={home / 'tools/opbuild'}",
             makes=(home / "tools/opbuild/op_build", libraries / "libop_runner.so"),
@@ -159,7 +154,7 @@ def _laid_out(sim: Path, home: Path) -> tuple[Step, ...]:
 
 
 def _check_programs() -> None:
-    check_compiler()
+    compiler()
     check_program("make", "install GNU make")
 
 

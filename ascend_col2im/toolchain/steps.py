@@ -101,16 +101,34 @@ def is_plain(path: Path) -> bool:
     return not re.search(r"[\s\x00-\x1f\"'`$#%&*?:;|<>()\[\]{}\\!=]", str(path))
 
 
-def check_compiler() -> None:
-    """Refuse to plan without the C++ compiler that ``CXX`` names, or any.
+def compiler() -> tuple[str, ...]:
+    """Return the C++ compiler and the arguments it is always given: ``CXX``, as make reads it.
 
     Raises
     ------
     ToolchainError
-        With the cure.
+        If it cannot be read, or is not installed.
     """
-    words = shlex.split(os.environ.get("CXX", "")) or ["c++"]
+    named = os.environ.get("CXX", "")
+    try:
+        words = shlex.split(named) or ["c++"]
+    except ValueError as error:
+        raise ToolchainError(
+            f"CXX is {named!r}, which a shell cannot read ({error}); close what is quoted"
+        ) from error
     check_program(words[0], "install g++ 9 or newer, or set CXX")
+    return tuple(words)
+
+
+def make(title: str, folder: Path, jobs: int, *arguments: str, makes: tuple[Path, ...]) -> Step:
+    """Return the step that makes targets of the simulated NPU, with the compiler of `compiler`."""
+    return Step(
+        title,
+        ("make", "-C", str(folder), f"-j{jobs}", *arguments),
+        environment={"MAKEFLAGS": "", "CXX": shlex.join(compiler())},
+        timeout=20 * MINUTE,
+        makes=makes,
+    )
 
 
 def check_program(name: str, cure: str) -> None:

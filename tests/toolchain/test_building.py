@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ascend_col2im import kernel_model
 from ascend_col2im.errors import ToolchainError
 from ascend_col2im.toolchain import building, cann, simulation, sources, steps
 from ascend_col2im.toolchain.building import Request, plan
@@ -199,6 +200,43 @@ def test_without_a_compiler_nothing_is_begun(
     )
     with pytest.raises(ToolchainError, match="no-such-compiler is not installed"):
         simulation.plan(tmp_path / "new", 1)
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        (None, ("c++",)),
+        ("", ("c++",)),
+        ("nice c++ -pipe", ("nice", "c++", "-pipe")),
+        ("nice '-n' 1 c++", ("nice", "-n", "1", "c++")),
+    ],
+)
+def test_the_compiler_is_what_cxx_says_with_its_arguments(
+    named: str | None, words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    if named is not None:
+        monkeypatch.setenv("CXX", named)
+    assert steps.compiler() == words
+    model = kernel_model.building.plan(2201, 1)
+    assert model is not None
+    # make's own default would be g++, which need not be there where c++ is
+    made = [*simulation.plan(tmp_path / "new", 1).steps, *model.steps]
+    compilers = {step.environment["CXX"] for step in made if step.command[0] == "make"}
+    assert compilers == {" ".join(words)}
+    host = next(step for step in made if step.title == "compile the host's plan")
+    assert host.command[: len(words)] == words
+
+
+def test_a_compiler_that_cannot_be_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", '"g++ -O2')
+    with pytest.raises(ToolchainError) as caught:
+        steps.compiler()
+    assert str(caught.value) == (
+        "CXX is '\"g++ -O2', which a shell cannot read (No closing quotation); "
+        "close what is quoted"
+    )
 
 
 def test_the_first_way_that_is_there_is_taken_and_a_flag_decides(tmp_path: Path) -> None:

@@ -119,9 +119,15 @@ def check_layout(vendors: Path, soc: str) -> None:
 
 def test_the_contributions_command_lines(tmp_path: Path) -> None:
     home = copied(tmp_path)
+    compiler = {"CXX": "nice c++"}
     names = "CMakeLists.txt build.sh op_host op_kernel framework examples"
     succeeds(home, f"cp -r $(printf '{ROOT}/%s ' {names}) .", tmp_path)
-    succeeds(home, "bash build.sh --experimental --ops=col2_im --soc=ascend910b --pkg", tmp_path)
+    succeeds(
+        home,
+        "bash build.sh --experimental --ops=col2_im --soc=ascend910b --pkg",
+        tmp_path,
+        **compiler,
+    )
     own = tmp_path / "own"
     succeeds(home, f"./build_out/{RUN} --quiet --install-path={own}", tmp_path)
     package = own / "vendors/custom"
@@ -130,7 +136,7 @@ def test_the_contributions_command_lines(tmp_path: Path) -> None:
     assert headers == ["aclnn_col2_im.h"]
     example = "bash build.sh --run_example col2_im eager cust --vendor_name=custom"
     sourced = f"set +u; source {package}/bin/set_env.bash; {example}"
-    assert "all 60 pixels are right" in succeeds(home, sourced, tmp_path)
+    assert "all 60 pixels are right" in succeeds(home, sourced, tmp_path, **compiler)
 
     # An earlier vendor stays, behind; a damaged archive installs nothing.
     vendors = home / "opp/vendors"

@@ -110,13 +110,6 @@ inline bool takeStrides(Core& core, const VectorInstr& in, const AscendC::UnaryR
                                  {"srcRepStride", p.srcRepStride.given(), 0, 255}});
 }
 
-// The elements of a run do not depend on each other: dst is a source exactly, or apart from it.
-#if defined(__clang__)
-#define SIM_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define SIM_INDEPENDENT _Pragma("GCC ivdep")
-#endif
-
 template <typename T, typename Function>
 void runBinary(Core& core, VectorInstr& in, Function function)
 {

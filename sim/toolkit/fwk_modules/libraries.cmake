@@ -19,8 +19,10 @@ function(npu_op_code_gen)
   cmake_parse_arguments(GEN "" "PACKAGE;OUT_DIR;JOIN_OP_DEF" "SRC;COMPILE_OPTIONS" ${ARGN})
   file(MAKE_DIRECTORY ${GEN_OUT_DIR})
   set(library ${GEN_OUT_DIR}/libascend_all_ops.so)
+  # Where CXX brings arguments, CMake keeps them as a string of their own.
+  separate_arguments(arguments UNIX_COMMAND "${CMAKE_CXX_COMPILER_ARG1}")
   execute_process(
-    COMMAND ${CMAKE_CXX_COMPILER} -std=c++11 -fPIC -shared -D_GLIBCXX_USE_CXX11_ABI=0 ${GEN_COMPILE_OPTIONS}
+    COMMAND ${CMAKE_CXX_COMPILER} ${arguments} -std=c++11 -fPIC -shared -D_GLIBCXX_USE_CXX11_ABI=0 ${GEN_COMPILE_OPTIONS}
       -I${ASCEND_CANN_PACKAGE_PATH}/include ${GEN_SRC} -o ${library}
       -L${ASCEND_CANN_PACKAGE_PATH}/lib64 -lregister -lascendcl
     RESULT_VARIABLE failed)

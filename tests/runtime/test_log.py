@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from .acl import Acl
 from .installation import environment, run
-from .test_runtime import Acl
 
 ENTRY = re.compile(
     r"\[ERROR\] ASCENDCL\(\d+,python[\d.]*\):\d{4}-\d\d-\d\d-\d\d:\d\d:\d\d\.\d{3}\.\d{3} "

@@ -21,9 +21,11 @@ def sanitized() -> bool:
 
 def make_settings(optimisation: str) -> list[str]:
     """Return the settings of sim/Makefile that say how to compile."""
+    compiler = f"CXX={find_compiler()}"
     if sanitized():
-        return ["SANITIZE=1", "CXXFLAGS=-O0"]  # half the time to compile, and nothing folded away
-    return ["SANITIZE=", f"CXXFLAGS={optimisation}"]
+        # Half the time to compile, and nothing folded away.
+        return [compiler, "SANITIZE=1", "CXXFLAGS=-O0"]
+    return [compiler, "SANITIZE=", f"CXXFLAGS={optimisation}"]
 
 
 def build_environment() -> dict[str, str]:

@@ -9,12 +9,22 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shlex
 from pathlib import Path
 from typing import Final
 
 from ..errors import ToolchainError
 from ..toolchain import sources
-from ..toolchain.steps import MINUTE, Plan, Step, check_program, compiler, make, make_directories
+from ..toolchain.steps import (
+    MINUTE,
+    Plan,
+    Step,
+    check_compiler,
+    check_program,
+    compiler,
+    make,
+    make_directories,
+)
 from ..toolchain.user_directories import user_directory
 from .products import PRODUCTS
 
@@ -38,10 +48,10 @@ def directory(arch: int) -> Path:
     Raises
     ------
     ToolchainError
-        If the sources are missing, or there is no home directory.
+        If the sources are missing, there is no home directory, or ``CXX`` cannot be read.
     """
     root = sources.root()
-    digest = hashlib.sha256(f"{platform.machine()} {os.environ.get('CXX')}".encode())
+    digest = hashlib.sha256(f"{platform.machine()} {shlex.join(compiler())}".encode())
     for path in _files(root):
         digest.update(path.read_bytes())
     cache = user_directory("XDG_CACHE_HOME", ".cache")
@@ -59,6 +69,7 @@ def plan(arch: int, jobs: int) -> Plan | None:
     target = directory(arch)
     if target.is_dir():
         return None
+    check_compiler()
     check_program("make", "install GNU make")
     root = sources.root()
     building = target.with_name(f"{target.name}.{os.getpid()}.building")

@@ -25,8 +25,8 @@ from .steps import (
     MINUTE,
     Plan,
     Step,
+    check_compiler,
     check_program,
-    compiler,
     copy,
     copy_contents,
     is_plain,
@@ -210,7 +210,7 @@ def _flat(folder: Path) -> list[Path]:
 def _check_programs() -> None:
     check_program("cmake", "pip install cmake")
     check_program("make", "install GNU make")
-    compiler()
+    check_compiler()
 
 
 def _check_writable(directory: Path) -> None:

@@ -12,8 +12,8 @@ from . import sources
 from .steps import (
     Plan,
     Step,
+    check_compiler,
     check_program,
-    compiler,
     copy,
     is_plain,
     make,
@@ -154,7 +154,7 @@ def _laid_out(sim: Path, home: Path) -> tuple[Step, ...]:
 
 
 def _check_programs() -> None:
-    compiler()
+    check_compiler()
     check_program("make", "install GNU make")
 
 

@@ -107,7 +107,7 @@ def compiler() -> tuple[str, ...]:
     Raises
     ------
     ToolchainError
-        If it cannot be read, or is not installed.
+        If it cannot be read.
     """
     named = os.environ.get("CXX", "")
     try:
@@ -116,12 +116,22 @@ def compiler() -> tuple[str, ...]:
         raise ToolchainError(
             f"CXX is {named!r}, which a shell cannot read ({error}); close what is quoted"
         ) from error
-    check_program(words[0], "install g++ 9 or newer, or set CXX")
     return tuple(words)
 
 
+def check_compiler() -> None:
+    """Refuse to plan without the C++ compiler.
+
+    Raises
+    ------
+    ToolchainError
+        With the cure.
+    """
+    check_program(compiler()[0], "install g++ 9 or newer, or set CXX")
+
+
 def make(title: str, folder: Path, jobs: int, *arguments: str, makes: tuple[Path, ...]) -> Step:
-    """Return the step that makes targets of the simulated NPU, with the compiler of `compiler`."""
+    """Return the step that makes targets of the simulated NPU, compiled by `compiler`."""
     return Step(
         title,
         ("make", "-C", str(folder), f"-j{jobs}", *arguments),

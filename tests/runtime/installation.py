@@ -102,7 +102,8 @@ def run(check: Callable[[], None], environ: Mapping[str, str], timeout: float = 
 
 def _build(home: Path) -> None:
     lib64 = home / "lib64"
-    subprocess.run(["make", "-s", "-C", str(ROOT / "sim" / "runtime"), f"OUT={lib64}"], check=True)
+    made = ["make", "-s", "-C", str(ROOT / "sim/runtime"), "CXX=c++", f"OUT={lib64}"]
+    subprocess.run(made, check=True)
     for vendor, (options, socs) in PACKAGES.items():
         folder = home / "opp" / "vendors" / vendor
         for soc in socs:

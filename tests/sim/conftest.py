@@ -43,7 +43,6 @@ def build(out: Path, name: str, arch: int, sources: list[str], flags: str) -> Pa
         "make",
         "-s",
         f"--directory={ROOT / 'sim'}",
-        f"CXX={sanitizers.find_compiler()}",
         f"OUT={out}",
         f"NAME={name}",
         "KERNELS=" + " ".join(str(KERNELS / source) for source in sources),

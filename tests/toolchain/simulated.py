@@ -22,7 +22,7 @@ def original() -> Path:
     """Build the installation if it is not there yet; tests use copies of it."""
     files = sorted(path for path in (ROOT / "sim").rglob("*") if path.is_file())
     kept = [path for path in files if "build" not in path.relative_to(ROOT).parts]
-    kept.append(ROOT / "ascend_col2im/toolchain/simulation.py")
+    kept += [ROOT / "ascend_col2im/toolchain" / name for name in ("simulation.py", "steps.py")]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()[:16]
     home = Path(tempfile.gettempdir()) / f"ascend-col2im-simulated-{digest}"
     with home.with_suffix(".lock").open("w") as lock:

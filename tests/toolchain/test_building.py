@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ascend_col2im import kernel_model
 from ascend_col2im.errors import ToolchainError
+from ascend_col2im.kernel_model import building as kernel_building
 from ascend_col2im.toolchain import building, cann, simulation, sources, steps
 from ascend_col2im.toolchain.building import Request, plan
 from ascend_col2im.toolchain.runner import run
@@ -67,8 +67,9 @@ def test_the_cmake_way_is_the_projects_own_build(tmp_path: Path) -> None:
         *("--soc=ascend910b,ascend310b", "--vendor_name=mine", "-j3"),
     )
     name = f"cann-col2im-mine_linux-{platform.machine()}.run"
-    assert build.directory == tmp_path / "out/work"
-    assert build.makes == (tmp_path / "out/work/build_out" / name,)
+    work = tmp_path / "out/work"
+    assert build.directory == work
+    assert build.makes == (work / "build_out" / name,)
     assert made.result == tmp_path / "out" / name
     assert made.facts["way"] == "cmake"
     assert made.facts["toolkit"] == f"{tmp_path / 'cann'}, version 8.1.RC1"
@@ -219,7 +220,7 @@ def test_the_compiler_is_what_cxx_says_with_its_arguments(
     if named is not None:
         monkeypatch.setenv("CXX", named)
     assert steps.compiler() == words
-    model = kernel_model.building.plan(2201, 1)
+    model = kernel_building.plan(2201, 1)
     assert model is not None
     # make's own default would be g++, which need not be there where c++ is
     made = [*simulation.plan(tmp_path / "new", 1).steps, *model.steps]

@@ -119,7 +119,7 @@ def check_layout(vendors: Path, soc: str) -> None:
 
 def test_the_contributions_command_lines(tmp_path: Path) -> None:
     home = copied(tmp_path)
-    compiler = {"CXX": "nice c++"}
+    compiler = {"CXX": "nice c++"}  # with an argument, as "ccache c++" is
     names = "CMakeLists.txt build.sh op_host op_kernel framework examples"
     succeeds(home, f"cp -r $(printf '{ROOT}/%s ' {names}) .", tmp_path)
     succeeds(
